@@ -77,11 +77,11 @@ func describedOf(f *pflag.Flag) describedFlag {
 	}
 	if of, is := f.Value.(*family); is {
 		d.Usage = of.about
-		of.each(func(key string, part *pflag.Flag) {
-			described := describedOf(part)
-			described.Name = key
-			d.Parts = append(d.Parts, described)
-		})
+		for _, key := range of.keys {
+			part := describedOf(of.part(key))
+			part.Name = key
+			d.Parts = append(d.Parts, part)
+		}
 	}
 	return d
 }

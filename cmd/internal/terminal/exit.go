@@ -54,19 +54,14 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	}
 	defer from.end()
 	WrapHelp(root, stdout)
-	setArgs(root, args)
-	out := &CheckedWriter{W: stdout}
-	text, end := wrappingWriter(out)
-	root.SetOut(text)
+	stdout, end := wrappingWriter(stdout)
 	stderr, endErrors := wrappingWriter(stderr)
 	defer endErrors()
-	root.SetErr(stderr)
-	strict(root)
-	cmd, err := root.ExecuteContextC(ctx)
-	end()
+	cmd, err := execute(ctx, root, args, stdout, stderr)
+	unwritten := end()
 	err = errors.Join(err, profiles.stop())
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("writing the output: %w", out.err)
+	if err == nil && unwritten != nil {
+		err = fmt.Errorf("writing the output: %w", unwritten)
 	}
 	if err == nil {
 		return 0
@@ -85,8 +80,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	return exitFailed
 }
 
-// setArgs gives a root command its command line.
-func setArgs(root *cobra.Command, args []string) {
+// execute runs a command line of a root command, and returns the command that it is of.
+func execute(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) (*cobra.Command, error) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if errors.Is(err, pflag.ErrHelp) {
 			return pflag.ErrHelp
@@ -98,6 +93,10 @@ func setArgs(root *cobra.Command, args []string) {
 		return Usagef("%s (see '%s --help')", flagError(cmd, err, args), cmd.CommandPath())
 	})
 	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	strict(root)
+	return root.ExecuteContextC(ctx)
 }
 
 // explained returns the text of explain, and adds the value that may have been meant.
@@ -111,11 +110,7 @@ func explained(cmd *cobra.Command, err error, explain Explainer) (text string, u
 // Nested runs another command line of the program inside one of its commands. The error says what that command would,
 // of its own flags.
 func Nested(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer, explain Explainer) error {
-	setArgs(root, args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	strict(root)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := execute(ctx, root, args, stdout, stderr)
 	if err == nil || errors.Is(err, ErrInterrupted) || errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -131,18 +126,4 @@ func IsUsage(err error) bool {
 	_, marked := errors.AsType[usageError](err)
 	_, argument := errors.AsType[*fault.Argument](err)
 	return marked || argument || errors.Is(err, limits.ErrMemory)
-}
-
-// CheckedWriter remembers that something could not be written, so that half an output is not taken for a whole one.
-type CheckedWriter struct {
-	W   io.Writer
-	err error
-}
-
-func (c *CheckedWriter) Write(b []byte) (int, error) {
-	n, err := c.W.Write(b)
-	if err != nil && c.err == nil {
-		c.err = err
-	}
-	return n, err
 }

@@ -16,6 +16,7 @@ import (
 type family struct {
 	flags *pflag.FlagSet
 	name  string
+	keys  []string    // keys of the parts
 	kind  pflag.Value // what comes first; nil for a family of parts alone
 	given bool        // whether there is a kind
 	said  string      // the kind, as it was typed
@@ -36,7 +37,12 @@ func Family(cmd *cobra.Command, name, about string) {
 		outer.Value = f
 	}
 	_, f.about = pflag.UnquoteUsage(outer)
-	f.each(func(key string, part *pflag.Flag) {
+	fl.VisitAll(func(part *pflag.Flag) {
+		key, is := strings.CutPrefix(part.Name, name+" ")
+		if !is {
+			return
+		}
+		f.keys = append(f.keys, key)
 		part.Hidden = true
 		value, usage := pflag.UnquoteUsage(part)
 		if value != "" {
@@ -71,19 +77,8 @@ func Given(cmd *cobra.Command, name string) bool {
 	return flag.Changed
 }
 
-// each calls see with all parts, by their keys.
-func (f *family) each(see func(key string, part *pflag.Flag)) {
-	f.flags.VisitAll(func(part *pflag.Flag) {
-		if key, is := strings.CutPrefix(part.Name, f.name+" "); is {
-			see(key, part)
-		}
-	})
-}
-
-func (f *family) keys() (keys []string) {
-	f.each(func(key string, _ *pflag.Flag) { keys = append(keys, key) })
-	return keys
-}
+// part returns the flag of a part; nil for a key that is none.
+func (f *family) part(key string) *pflag.Flag { return f.flags.Lookup(f.name + " " + key) }
 
 // Part is a word of a family's value: its kind, or what is given of a part, as key, separator and value.
 type Part struct {
@@ -93,13 +88,13 @@ type Part struct {
 	Alone  bool // the part has no value
 }
 
-// part returns what a word is about.
-func (f *family) part(word string) Part {
+// word returns what a word is about.
+func (f *family) word(word string) Part {
 	p, key := Part{Before: word, Alone: true}, word
 	if at := strings.IndexAny(word, ":="); at >= 0 {
 		p, key = Part{Before: word[:at+1], Value: word[at+1:]}, word[:at]
 	}
-	if part := f.flags.Lookup(f.name + " " + key); part != nil {
+	if part := f.part(key); part != nil {
 		p.Name = part.Name
 	}
 	return p
@@ -113,10 +108,10 @@ func Parts(flag *pflag.Flag, text string) []Part {
 	}
 	var all []Part
 	words := strings.Split(text, ",")
-	if f.kind != nil && f.part(words[0]).Name == "" {
+	if f.kind != nil && f.word(words[0]).Name == "" {
 		kind := words[0]
 		words = words[1:]
-		if head, rest, cut := strings.Cut(kind, ":"); cut && (f.part(rest).Name != "" || strings.Contains(rest, "=")) {
+		if head, rest, cut := strings.Cut(kind, ":"); cut && (f.word(rest).Name != "" || strings.Contains(rest, "=")) {
 			kind, words = head, append([]string{rest}, words...)
 		}
 		for len(words) > 0 && isNumber(words[0]) { // a kind such as strongly-convex:0.1,0.01
@@ -124,14 +119,14 @@ func Parts(flag *pflag.Flag, text string) []Part {
 		}
 		all = append(all, Part{Name: f.name, Value: kind})
 	}
-	return append(all, lists.Map(words, f.part)...)
+	return append(all, lists.Map(words, f.word)...)
 }
 
 func (f *family) Set(text string) error {
 	for _, p := range Parts(f.flags.Lookup(f.name), text) {
 		key := strings.TrimRight(p.Before, ":=")
 		if p.Name == "" {
-			return fmt.Errorf("there is no %q: it takes %s%s", key, strings.Join(f.keys(), ", "), DidYouMean(key, f.keys()))
+			return fmt.Errorf("there is no %q: it takes %s%s", key, strings.Join(f.keys, ", "), DidYouMean(key, f.keys))
 		}
 		if p.Name == f.name {
 			if before := f.kind.String(); f.given && p.Value != f.said {
@@ -171,16 +166,17 @@ func (f *family) String() string {
 	if f.flags == nil || text != "" && !f.given && !f.flags.Changed(f.name) {
 		return text
 	}
-	f.each(func(key string, part *pflag.Flag) {
-		switch {
-		case !part.Changed:
-			return
-		case part.Value.String() != part.NoOptDefVal:
-			key += "=" + part.Value.String()
+	for _, key := range f.keys {
+		part := f.part(key)
+		if !part.Changed {
+			continue
+		}
+		if value := part.Value.String(); value != part.NoOptDefVal {
+			key += "=" + value
 		}
 		text += between + key
 		between = ","
-	})
+	}
 	return text
 }
 
@@ -195,5 +191,5 @@ func (f *family) Type() string {
 // complete offers keys.
 func (f *family) complete(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
 	before := start[:strings.LastIndexByte(start, ',')+1]
-	return lists.Map(f.keys(), func(key string) string { return before + key }), cobra.ShellCompDirectiveNoSpace
+	return lists.Map(f.keys, func(key string) string { return before + key }), cobra.ShellCompDirectiveNoSpace
 }

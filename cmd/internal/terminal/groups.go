@@ -99,15 +99,13 @@ func usageText(cmd *cobra.Command, width int, all bool) string {
 
 // commandGroups returns the groups of the commands below; commands of no group come last.
 func commandGroups(cmd *cobra.Command) []*cobra.Group {
+	groups, last := slices.Clone(cmd.Groups()), "Commands"
 	if !cmd.HasAvailableSubCommands() {
 		return nil
+	} else if len(groups) > 0 {
+		last = "Other commands"
 	}
-	groups := slices.Clone(cmd.Groups())
-	title := "Commands"
-	if len(groups) > 0 {
-		title = "Other commands"
-	}
-	return append(groups, &cobra.Group{Title: title})
+	return append(groups, &cobra.Group{Title: last})
 }
 
 // wrapExamples breaks examples that are wider than a terminal so that they can still be copied: with a backslash at the

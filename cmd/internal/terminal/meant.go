@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -30,7 +31,7 @@ func flagError(cmd *cobra.Command, err error, args []string) string {
 			return old + " is now " + flag + " " + of
 		}
 	}
-	return flagText(err) + flagMeant(cmd, err)
+	return flagText(err) + flagMeant(cmd, unknown.GetSpecifiedName())
 }
 
 // RenamedFlag returns what a flag --name=value of an earlier version is now, as --name=value; empty if the command has nothing
@@ -63,26 +64,21 @@ func RenamedFlag(cmd *cobra.Command, word string) (now string) {
 	return now
 }
 
-// flagMeant asks for the flag that may have been meant, if the error is about an unknown one.
-func flagMeant(cmd *cobra.Command, err error) string {
-	unknown, is := errors.AsType[*pflag.NotExistError](err)
-	if !is || len(unknown.GetSpecifiedName()) < 2 {
+// flagMeant asks for the flag that may have been meant by an unknown name of more than a letter.
+func flagMeant(cmd *cobra.Command, unknown string) (question string) {
+	if len(unknown) < 2 {
 		return ""
 	}
 	var names []string
-	var alias string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			names = append(names, "--"+f.Name)
 		}
-		if slices.Contains(f.Annotations["also"], unknown.GetSpecifiedName()) {
-			alias = "--" + f.Name
+		if slices.Contains(f.Annotations["also"], unknown) {
+			question = "; did you mean --" + f.Name + "?"
 		}
 	})
-	if alias != "" {
-		return "; did you mean " + alias + "?"
-	}
-	return DidYouMean("--"+unknown.GetSpecifiedName(), names)
+	return cmp.Or(question, DidYouMean("--"+unknown, names))
 }
 
 // Words is the annotation of a flag with the values that it may have, where others than these may be meant.

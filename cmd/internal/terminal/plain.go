@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -41,6 +42,7 @@ type changingWriter struct {
 	change func(text string) string
 	whole  func(text []byte) int // how many bytes from the beginning can be changed
 	begun  []byte
+	err    error // the first one of writing
 }
 
 func (w *changingWriter) Write(b []byte) (int, error) {
@@ -52,18 +54,26 @@ func (w *changingWriter) Write(b []byte) (int, error) {
 	if whole == 0 {
 		return len(b), nil
 	}
-	if _, err := io.WriteString(w.to, w.change(string(text[:whole]))); err != nil {
+	if err := w.put(text[:whole]); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
-// end writes what was not whole.
-func (w *changingWriter) end() {
+// put writes changed text.
+func (w *changingWriter) put(text []byte) error {
+	_, err := io.WriteString(w.to, w.change(string(text)))
+	w.err = cmp.Or(w.err, err)
+	return err
+}
+
+// end writes what was not whole, and returns the first error of writing.
+func (w *changingWriter) end() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = io.WriteString(w.to, w.change(string(w.begun)))
+	_ = w.put(w.begun)
 	w.begun = nil
+	return w.err
 }
 
 // plainWriter writes Plain text: all that a program says goes through one, but for Raw bytes.

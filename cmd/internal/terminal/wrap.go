@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"regexp"
@@ -26,11 +27,8 @@ func terminalWidth(w io.Writer) int {
 
 // FileOf returns the file that a writer of a command writes to, if it is one.
 func FileOf(w io.Writer) (*os.File, bool) {
-	f, ok := Raw(w).(*os.File)
-	if checked, is := Raw(w).(*CheckedWriter); is {
-		f, ok = checked.W.(*os.File)
-	}
-	return f, ok
+	f, is := Raw(w).(*os.File)
+	return f, is
 }
 
 // Verbatim returns the writer for what no line may be broken of, even on a terminal: JSON, scripts, keys, addresses.
@@ -50,14 +48,15 @@ func newTextWriter(to io.Writer, width func() int) *textWriter {
 		whole: func(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }}}
 }
 
-// wrappingWriter returns a writer of plain text that wraps it, if w writes to a terminal; and what ends the last line.
-func wrappingWriter(w io.Writer) (io.Writer, func()) {
+// wrappingWriter returns a writer of plain text that wraps it, if w writes to a terminal; and what ends the last line, and returns the
+// first error of writing, so that half an output is not taken for a whole one.
+func wrappingWriter(w io.Writer) (io.Writer, func() error) {
 	p := newPlainWriter(w)
 	if terminalWidth(w) == 0 {
 		return p, p.end
 	}
 	t := newTextWriter(p, func() int { return max(terminalWidth(w), leastWidth) })
-	return t, func() { t.end(); p.end() }
+	return t, func() error { return cmp.Or(t.end(), p.end()) }
 }
 
 // wrapLines breaks the lines of a text that are wider, between words.
