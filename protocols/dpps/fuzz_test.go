@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"mafalda/graph"
 )
 
 // A sequence of graphs is doubly stochastic in every round, or refused in a line.
@@ -15,11 +17,11 @@ func FuzzSequence(f *testing.F) {
 		f.Add(text, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, metropolis bool) {
-		weighting := OutDegree
+		scheme := graph.Uniform
 		if metropolis {
-			weighting = MetropolisWeights
+			scheme = graph.Metropolis
 		}
-		s, err := ReadSequence(strings.NewReader(text), "g", weighting)
+		s, err := readText(t, text, "g", scheme)
 		if err != nil {
 			if strings.ContainsFunc(err.Error(), unicode.IsControl) || !strings.Contains(err.Error(), "g:") {
 				t.Fatalf("%q: error %q", text, err)

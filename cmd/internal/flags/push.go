@@ -9,7 +9,6 @@ import (
 
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
-	"mafalda/internal/files"
 	"mafalda/protocols/dpps"
 )
 
@@ -73,19 +72,14 @@ func (f *PushFlags) Sequence(of *NetworkFlags) (s *dpps.Sequence, name string, n
 }
 
 func (f *PushFlags) readSequence(of *NetworkFlags) (*dpps.Sequence, error) {
-	weighting := dpps.OutDegree
+	scheme := graph.Uniform
 	switch {
 	case of.GossipFile() != "":
 		return nil, errors.New("--push-sum sequence and --gossip FILE: only one of them")
 	case of.GossipGiven() && of.Gossip == graph.Metropolis.String():
-		weighting = dpps.MetropolisWeights
+		scheme = graph.Metropolis
 	case of.GossipGiven():
 		return nil, errors.New("--push-sum sequence weights messages by out-degree, or with --gossip metropolis")
 	}
-	file, _, err := files.Open(f.sequence)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return dpps.ReadSequence(file, f.sequence, weighting)
+	return dpps.LoadSequence(f.sequence, scheme)
 }
