@@ -76,11 +76,15 @@ func startOrOpen(path string, head []byte, p place) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size == 0 {
-		return initRecord(path, f, json.RawMessage(head), at)
+	if size > 0 {
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+		return openRecord(path)
 	}
-	if err := f.Close(); err != nil {
-		return nil, err
+	r, err := initRecord(path, f, json.RawMessage(head), at)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return openRecord(path)
+	return r, nil
 }

@@ -58,7 +58,7 @@ const (
 
 // newRecord makes the file at path, which must not exist, and locks it. It has another name until it is whole, so that
 // a crash leaves a record or none, on systems where open files can be renamed.
-func newRecord(path string, head any, at place) (*record, error) {
+func newRecord(path string, head any, at place) (r *record, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
 	}
@@ -70,33 +70,31 @@ func newRecord(path string, head any, at place) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := initRecord(path, f, head, at)
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(temporary))
+	name := temporary
+	defer func() {
+		if err != nil {
+			r, err = nil, errors.Join(err, f.Close(), os.Remove(name))
+		}
+	}()
+	if r, err = initRecord(path, f, head, at); err != nil || temporary == path {
+		return r, err
 	}
-	if temporary == path {
-		return r, nil
+	if err = files.Move(temporary, path, false); err != nil {
+		return nil, err
 	}
-	if err := files.Move(temporary, path, false); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(temporary))
-	}
-	if err := files.SyncFolder(filepath.Dir(r.path)); err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(path))
-	}
-	return r, nil
+	name = path
+	return r, files.SyncFolder(filepath.Dir(r.path))
 }
 
-// initRecord makes a record of an empty file.
-func initRecord(path string, f *os.File, head any, at place) (*record, error) {
-	r, err := &record{file: f}, error(nil)
+// initRecord makes a record of an empty file, which stays open.
+func initRecord(path string, f *os.File, head any, at place) (r *record, err error) {
+	r = &record{file: f, place: at}
 	if r.head, err = json.Marshal(head); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	r.place = at
-	r.content = append(block(checksum(nil, r.head), r.head), r.placeBlock(at)...)
-	r.content = append(r.content, r.placeBlock(at)...)
+	r.content = append(block(checksum(nil, r.head), r.head), bytes.Repeat(r.placeBlock(at), 2)...)
 	if len(r.content) > recordSize {
-		return nil, errors.Join(fmt.Errorf("%s: %w: too many neighbours, or too long a label", path, ErrState), f.Close())
+		return nil, fmt.Errorf("%s: %w: too many neighbours, or too long a label", path, ErrState)
 	}
 	if r.path, err = filepath.Abs(path); err == nil {
 		err = files.TryLock(f)
@@ -108,9 +106,9 @@ func initRecord(path string, f *os.File, head any, at place) (*record, error) {
 		err = f.Sync()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return r, nil
+	return r, err
 }
 
 // openRecord opens and locks the file at path. Its errors wrap os.ErrNotExist, files.ErrLocked, ErrState for what is no
@@ -146,15 +144,14 @@ func (r *record) read(size int64) error {
 	if _, err := r.file.ReadAt(r.content, 0); err != nil && err != io.EOF {
 		return err
 	}
-	headSize := len(r.content) - 2*blockSize
-	if headSize < blockSize || headSize%blockSize != 0 {
+	headSize, found := len(r.content)-2*blockSize, false
+	if headSize >= blockSize && headSize%blockSize == 0 {
+		r.head, found = parseBlock(nil, r.content[:headSize])
+	}
+	if !found {
 		return fmt.Errorf("%w: it is no record of rows of this version, or damaged", ErrState)
 	}
-	var ok bool
-	if r.head, ok = parseBlock(nil, r.content[:headSize]); !ok {
-		return fmt.Errorf("%w: it is no record of rows of this version, or damaged", ErrState)
-	}
-	found := false
+	found = false
 	for at := headSize; at < len(r.content); at += blockSize {
 		var p place
 		text, ok := parseBlock(r.head, r.content[at:at+blockSize])

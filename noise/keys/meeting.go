@@ -142,19 +142,16 @@ func (p Private) pair(other Public, own, theirs Announcement) (Pair, error) {
 
 // compare names the first thing in which other terms differ.
 func (t Terms) compare(other Terms) error {
-	switch {
-	case t.Export != other.Export:
-		return fmt.Errorf("another export (%.16s…, not %.16s…)", other.Export, t.Export)
-	case t.Dim != other.Dim:
-		return fmt.Errorf("rows of %d numbers, not %d", other.Dim, t.Dim)
-	case t.NoiseStd != other.NoiseStd:
-		return fmt.Errorf("a noise level of %v, not %v", other.NoiseStd, t.NoiseStd)
-	case t.Grid != other.Grid:
-		return fmt.Errorf("a grid of %v, not %v", other.Grid, t.Grid)
-	case t.Check && !other.Check:
-		return fmt.Errorf("a run, not a check")
-	case t.Check != other.Check:
-		return fmt.Errorf("a check, not a run")
+	run := map[bool]string{false: "a run", true: "a check"}
+	for _, of := range []struct {
+		format      string
+		theirs, own any
+	}{{"another export (%.16s…, not %.16s…)", other.Export, t.Export}, {"rows of %d numbers, not %d", other.Dim, t.Dim},
+		{"a noise level of %v, not %v", other.NoiseStd, t.NoiseStd}, {"a grid of %v, not %v", other.Grid, t.Grid},
+		{"%s, not %s", run[other.Check], run[t.Check]}} {
+		if of.theirs != of.own {
+			return fmt.Errorf(of.format, of.theirs, of.own)
+		}
 	}
 	return nil
 }
