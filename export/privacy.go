@@ -16,6 +16,11 @@ import (
 // ErrPrivacy is wrapped by errors about a noise level that does not follow from the guarantee it is stated with.
 var ErrPrivacy = errors.New("the privacy block contradicts itself")
 
+// contradiction returns an error that wraps ErrPrivacy.
+func contradiction(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrPrivacy, fmt.Errorf(format, args...))
+}
+
 // CheckPrivacy reports whether the noise level of the manifest follows from the guarantee that it is stated with, and
 // both from sens_squared, which is 1 in every export up to rounding. A manifest without a privacy block claims
 // nothing that could be wrong but sens_squared. Whether that is the sensitivity of the strategy is for those who
@@ -28,18 +33,17 @@ var ErrPrivacy = errors.New("the privacy block contradicts itself")
 // done with the noise multiplier of Sampling, and its ε is accounted for again.
 func (m *Manifest) CheckPrivacy() error {
 	if !(math.Abs(m.SensSquared-1) <= 1e-6) {
-		return fmt.Errorf("%w: sens_squared is %v: strategies are exported with 1", ErrPrivacy, m.SensSquared)
+		return contradiction("sens_squared is %v: strategies are exported with 1", m.SensSquared)
 	}
 	if m.Space != nil && !(m.Space.Worst.Value <= 1) {
-		return fmt.Errorf("%w: space.worst.value is %v: noise that is shared is exported with 1 at most", ErrPrivacy,
-			m.Space.Worst.Value)
+		return contradiction("space.worst.value is %v: noise that is shared is exported with 1 at most", m.Space.Worst.Value)
 	}
 	p := m.Privacy
 	if p == nil && !m.Sampled() {
 		return nil
 	}
 	if err := cmp.Or(m.checkRanges("privacy"), m.checkRanges("sampling"), p.checkRange(m.Sampled())); err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+		return contradiction("%w", err)
 	}
 	if m.Sampled() {
 		return m.checkSampling()
@@ -53,19 +57,18 @@ func (m *Manifest) CheckPrivacy() error {
 // checkLevel reports whether the noise of a level follows from its guarantee.
 func (m *Manifest) checkLevel(p *Privacy) error {
 	if math.Abs(p.Sigma*p.Mu-1) > 0x1p-50 {
-		return fmt.Errorf("%w: sigma is %v, but 1/mu is %v", ErrPrivacy, p.Sigma, 1/p.Mu)
+		return contradiction("sigma is %v, but 1/mu is %v", p.Sigma, 1/p.Mu)
 	}
 	adjacency, err := accounting.ParseAdjacency(p.Adjacency)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+		return contradiction("%w", err)
 	}
 	contribution := adjacency.Contribution(p.Clip)
 	have := product(p.NoiseStd, p.NoiseStd, p.Mu, p.Mu)
 	need := product(m.SensSquared, contribution, contribution)
 	if have.Cmp(times(need, 1-0x1p-51)) < 0 || have.Cmp(times(need, 1+2e-9)) > 0 {
-		return fmt.Errorf("%w: noise_std is %v, but mu = %v with clip %v under %s takes %v", ErrPrivacy, p.NoiseStd,
-			p.Mu, p.Clip,
-			p.Adjacency, math.Sqrt(m.SensSquared)*contribution/p.Mu)
+		return contradiction("noise_std is %v, but mu = %v with clip %v under %s takes %v", p.NoiseStd, p.Mu, p.Clip, p.Adjacency,
+			math.Sqrt(m.SensSquared)*contribution/p.Mu)
 	}
 	return p.checkEpsilon()
 }
@@ -81,7 +84,7 @@ func (p *Privacy) checkEpsilon() error {
 	}
 	enough, err := holds(p.Mu * (1 - 0x1p-48)) // 16 units in the last place: what computing δ leaves open
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+		return contradiction("%w", err)
 	}
 	more, _ := holds(p.Mu * (1 + 1e-9)) // an error is a μ out of range, for which nothing holds
 	if enough && (!more || *p.Epsilon == 0) {
@@ -89,10 +92,10 @@ func (p *Privacy) checkEpsilon() error {
 	}
 	least, err := accounting.Epsilon(p.Mu, *p.Delta)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+		return contradiction("%w", err)
 	}
-	return fmt.Errorf("%w: epsilon is %v, but mu = %v with delta = %v is epsilon = %v", ErrPrivacy, *p.Epsilon, p.Mu,
-		*p.Delta, least)
+	return contradiction("epsilon is %v, but mu = %v with delta = %v is epsilon = %v", *p.Epsilon, p.Mu, *p.Delta,
+		least)
 }
 
 // checkRange rejects privacy blocks that lack a part of what they say. There are no μ and σ where batches are drawn in secret.
@@ -259,8 +262,8 @@ func (m *Manifest) checkLevels() error {
 		return nil
 	}
 	if clip, mu := strictest(m.Budgets); m.Privacy.Clip != clip || m.Privacy.Mu != mu {
-		return fmt.Errorf("%w: privacy has clip %v and mu = %v, the strictest of budgets %v and %v", ErrPrivacy,
-			m.Privacy.Clip, m.Privacy.Mu, clip, mu)
+		return contradiction("privacy has clip %v and mu = %v, the strictest of budgets %v and %v", m.Privacy.Clip, m.Privacy.Mu,
+			clip, mu)
 	}
 	for i, l := range m.Budgets {
 		var err error
@@ -268,7 +271,7 @@ func (m *Manifest) checkLevels() error {
 		case m.Space == nil:
 			err = m.checkLevel(m.PrivacyOf(i))
 		case l.NoiseStd != m.Privacy.NoiseStd: // pairs have the same rows at both ends
-			err = fmt.Errorf("%w: noise_std is %v, and all nodes' %v", ErrPrivacy, l.NoiseStd, m.Privacy.NoiseStd)
+			err = contradiction("noise_std is %v, and all nodes' %v", l.NoiseStd, m.Privacy.NoiseStd)
 		default:
 			err = m.PrivacyOf(i).checkEpsilon()
 		}

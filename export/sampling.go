@@ -179,41 +179,31 @@ func (s *Sampling) Batches() sampling.Batches {
 // common. What samples of bins say takes C (Manifest.ConfirmBins).
 func (m *Manifest) checkSampling() error {
 	p, s := m.Privacy, m.Sampling
-	contradiction := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %w", ErrPrivacy, fmt.Errorf(format, args...))
+	if p == nil || p.Epsilon == nil || p.Delta == nil || *p.Delta != s.Delta || p.Mu != 0 || p.Sigma != 0 {
+		return contradiction("sampling %s takes an epsilon and its own delta, no mu and no sigma", s.Scheme)
 	}
-	adjacency, known := accounting.ZeroOut, error(nil)
-	if p != nil {
-		adjacency, known = accounting.ParseAdjacency(p.Adjacency)
-	}
+	adjacency, unknown := accounting.ParseAdjacency(p.Adjacency)
 	asked, err := m.Participation.Of(m.Steps)
-	if err = cmp.Or(err, known); err != nil {
+	if err = cmp.Or(err, unknown); err != nil {
 		return contradiction("%w", err)
 	}
+	_, cyclic := asked.(participation.Cyclic)
 	kind, want := s.Kind(), s.scheme(adjacency).For(asked, s.Groups)
 	switch {
-	case p == nil || p.Epsilon == nil || p.Delta == nil:
-		return contradiction("there is no epsilon, or no delta, for sampling %s", s.Scheme)
-	case p.Mu != 0 || p.Sigma != 0:
-		return contradiction("mu and sigma are not for sampling %s", s.Scheme)
 	case adjacency != accounting.ZeroOut && (m.Space != nil || !kind.Traits().Independent):
 		return contradiction("sampling %s is accounted for under %v, not %s", s.Scheme, accounting.ZeroOut, p.Adjacency)
-	case m.PerNode != nil:
-		return contradiction("sampling %s takes one strategy", s.Scheme)
-	case !m.Binned() && (m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups):
-		return contradiction("sampling from %d groups takes one strategy of at most as many bands", s.Groups)
+	case m.PerNode != nil || !m.Binned() && (m.Strategy.Class != "banded" || m.Strategy.Bandwidth > s.Groups):
+		return contradiction("sampling %s from %d groups takes one strategy, of at most as many bands", s.Scheme, s.Groups)
+	case m.Binned() && (!cyclic || m.Space != nil):
+		return contradiction("bins are for cyclic participation, not %v, and for nodes that share no noise", asked)
 	case s.Groups != want.Groups || s.Rounds != want.Rounds || s.Probability != want.Probability:
 		return contradiction("%d groups have %d rounds in %d steps, with probability %v, not %d groups %d, with probability %v", want.Groups,
 			want.Rounds, m.Steps, want.Probability, s.Groups, s.Rounds, s.Probability)
 	case s.LowerBound > m.ErrorAtPrivacy*(1+1e-9):
 		return contradiction("sampling.lower_bound is %v, above error_at_privacy, %v", s.LowerBound, m.ErrorAtPrivacy)
-	case s.Delta != *p.Delta:
-		return contradiction("sampling.delta is %v, privacy.delta %v", s.Delta, *p.Delta)
-	case m.Binned():
-		if err := m.bins(asked); err != nil {
-			return contradiction("%w", err)
-		}
-	case m.SensSquared > 1:
+	case *s.Epsilon > *p.Epsilon:
+		return contradiction("sampling.epsilon is %v, privacy.epsilon %v", *s.Epsilon, *p.Epsilon)
+	case !m.Binned() && m.SensSquared > 1:
 		return contradiction("columns have a squared norm of %v, above 1", m.SensSquared)
 	}
 	have, need := product(p.NoiseStd), product(s.NoiseMultiplier, p.Clip)
@@ -248,7 +238,7 @@ func (m *Manifest) checkSampling() error {
 	case math.Abs(is.Overflow-s.Overflow) > 1e-6*is.Overflow:
 		return contradiction("a record is drawn for a step that drops with a probability of %v; sampling.overflow is %v", is.Overflow,
 			s.Overflow)
-	case !(*is.Epsilon >= least && *is.Epsilon <= upper*(1+near) && proven >= lower*(1-near) && proven <= most), upper > *p.Epsilon:
+	case !(*is.Epsilon >= least && *is.Epsilon <= upper*(1+near) && proven >= lower*(1-near) && proven <= most):
 		return contradiction("epsilon is from %v to %v; sampling says from %v to %v, privacy %v", proven, *is.Epsilon, lower, upper,
 			*p.Epsilon)
 	}
@@ -276,20 +266,6 @@ func (s *Sampling) checkBins() error {
 	return nil
 }
 
-// bins compares the bins with what else the manifest says, which has asked for a participation.
-func (m *Manifest) bins(asked participation.Schema) error {
-	s := m.Sampling
-	switch _, cyclic := asked.(participation.Cyclic); {
-	case !cyclic:
-		return fmt.Errorf("bins for %v", asked)
-	case m.Space != nil:
-		return errors.New("noise that nodes share is not accounted for with bins")
-	case *s.Epsilon > *m.Privacy.Epsilon:
-		return fmt.Errorf("sampling.epsilon is %v, privacy.epsilon %v", *s.Epsilon, *m.Privacy.Epsilon)
-	}
-	return nil
-}
-
 // MonteCarlo returns what the accountant of random bins was asked for. All candidates hold together with a probability
 // of 1 - Failure, so that the choice among them costs nothing more: each has an equal share. It is the zero value for a
 // guarantee without samples.
@@ -310,7 +286,7 @@ func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 	s := m.Sampling
 	b, err := bins.New(c, s.Groups)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+		return contradiction("%w", err)
 	}
 	d, err := b.Confirm(ctx, bins.Privacy{Epsilon: *s.Epsilon, NoiseMultiplier: s.NoiseMultiplier,
 		Rounds: s.Confirmations}, s.MonteCarlo())
@@ -318,15 +294,15 @@ func (m *Manifest) ConfirmBins(ctx context.Context, c mat.Matrix) error {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrPrivacy, err)
+		return contradiction("%w", err)
 	}
 	apart := math.Abs(d.Upper - s.ConfirmedDelta)
 	if s.Confirmations == 0 && s.Samples > 0 { // by an older accountant, which said what a known draw has
 		apart = d.Upper - s.ConfirmedDelta
 	}
 	if !(apart <= otherProcessor*d.Upper) || d.Upper > s.Delta*(1+otherProcessor) {
-		return fmt.Errorf("%w: with a noise multiplier of %v delta is at most %v for epsilon = %v; sampling says %v, "+
-			"claimed are %v", ErrPrivacy, s.NoiseMultiplier, d.Upper, *s.Epsilon, s.ConfirmedDelta, s.Delta)
+		return contradiction("with a noise multiplier of %v delta is at most %v for epsilon = %v; sampling says %v, claimed are %v",
+			s.NoiseMultiplier, d.Upper, *s.Epsilon, s.ConfirmedDelta, s.Delta)
 	}
 	return nil
 }
