@@ -16,15 +16,15 @@ type Parameters struct {
 	Bandwidth int    `json:"bandwidth,omitempty" verify:"exactly in cost" in:"[1,)"`                              // w of banded, toeplitz and banded-inverse; the period of comb
 	Buffers   int    `json:"buffers,omitempty" verify:"exactly in cost" in:"[1,)"`                                // d of blt and comb
 
-	Diagonals [][]float64 `json:"diagonals,omitempty" verify:"same length in cost"` // banded: diagonals[d][s] = C[s+d, s]
+	Diagonals [][]float64 `json:"diagonals,omitempty" verify:"exactly in cost"` // banded: diagonals[d][s] = C[s+d, s]
 	// toeplitz: C[t,s] = coefficients[t-s]·column_scales[s]; banded-inverse: of C⁻¹; comb: p and a of (1 - p x^w)/(1 - a x^w)
-	Coefficients []float64 `json:"coefficients,omitempty" verify:"same length in cost"`
+	Coefficients []float64 `json:"coefficients,omitempty" verify:"exactly in cost"`
 	// toeplitz: T scales; comb: the e of C⁻¹[t,s] = (e_0 + e_1 t/T + e_2 (t/T)² + …)·r[t-s], r = 1/c
-	Columns []float64 `json:"column_scales,omitempty" verify:"same length in cost"`
+	Columns []float64 `json:"column_scales,omitempty" verify:"exactly in cost"`
 	// blt and comb, whose c is this times the comb: c(x) = scale · Π (1 - p x + q x²)/(1 - a x + b x²)
 	Scale    float64      `json:"scale,omitempty" verify:"exactly in cost" in:"(0,)"`
-	Sections [][4]float64 `json:"sections,omitempty" verify:"same length in cost"` // p, q, a, b
-	Theta    [][2]float64 `json:"theta,omitempty" verify:"within 1e-12 in cost"`   // blt: poles, real and imaginary part
+	Sections [][4]float64 `json:"sections,omitempty" verify:"exactly in cost"`   // p, q, a, b
+	Theta    [][2]float64 `json:"theta,omitempty" verify:"within 1e-12 in cost"` // blt: poles, real and imaginary part
 	// blt: c_j = Σ omega·theta^(j-1) for j ≥ 1, where poles are distinct
 	Omega [][2]float64 `json:"omega,omitempty" verify:"within 1e-12 in cost"`
 }

@@ -105,16 +105,6 @@ func (v *verification) differ(r rule, key string, says, is reflect.Value) (text 
 	switch r.how {
 	case exactly:
 		ok = says.IsValid() == is.IsValid() && (!is.IsValid() || reflect.DeepEqual(says.Interface(), is.Interface()))
-	case sameLength:
-		key = "the number of " + key
-		length := func(x reflect.Value) reflect.Value {
-			if !x.IsValid() {
-				return reflect.ValueOf(0)
-			}
-			return reflect.ValueOf(x.Len())
-		}
-		says, is = length(says), length(is)
-		ok = says.Int() == is.Int()
 	case atMost:
 		word = "is at most"
 		ok = number(says) <= number(is)

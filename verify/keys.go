@@ -19,11 +19,10 @@ type comparison string
 
 const (
 	// exactly: equal, to the last bit; within: equal up to a relative difference; atMost: not above what may be
-	// claimed; sameLength: a list of as many entries.
-	exactly    comparison = "exactly"
-	within     comparison = "within"
-	atMost     comparison = "at most"
-	sameLength comparison = "same length"
+	// claimed.
+	exactly comparison = "exactly"
+	within  comparison = "within"
+	atMost  comparison = "at most"
 	// judged: no number is compared with it, but the check finds out whether it holds.
 	judged comparison = "judged"
 	// given: all else is computed from it. Another one makes other numbers.
