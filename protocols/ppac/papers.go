@@ -13,19 +13,14 @@ import (
 // v(0), where node 4 looks at node 1; seed is the seed of sweeps. The text does not list the edges: these fit what it
 // says (every chosen neighbour is one, and a cycle visits all nodes).
 func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
-	var edges []graph.Edge
-	for _, e := range [][2]int{{0, 1}, {1, 3}, {2, 3}, {3, 4}, {0, 5}, {4, 5}, {1, 2}} {
-		edges = append(edges, graph.Edge{U: e[0], V: e[1], Weight: 1})
-	}
+	edges := lists.Map([][2]int{{0, 1}, {1, 3}, {2, 3}, {3, 4}, {0, 5}, {4, 5}, {1, 2}}, func(e [2]int) graph.Edge {
+		return graph.Edge{U: e[0], V: e[1], Weight: 1}
+	})
 	g, err := graph.New([]string{"1", "2", "3", "4", "5", "6"}, edges, false)
 	if err != nil {
 		return nil, err
 	}
-	w, err := graph.NewGossip(g, graph.Laplacian)
-	if err != nil {
-		return nil, err
-	}
-	protocol, err := New(g, w, []int{1, 3, 3, 2, 3, 0})
+	protocol, w, err := protocolOn(g, graph.Laplacian, []int{1, 3, 3, 2, 3, 0})
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +34,16 @@ func AppendixExample(ctx context.Context, seed uint64) (*Averaging, error) {
 		return nil, err
 	}
 	return a, a.finish(ctx, AverageOptions{NoiseStd: noise})
+}
+
+// protocolOn returns the protocol on a graph with weights of a scheme.
+func protocolOn(g *graph.Graph, s graph.Scheme, chosen []int) (*Protocol, *graph.Gossip, error) {
+	w, err := graph.NewGossip(g, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := New(g, w, chosen)
+	return p, w, err
 }
 
 // CycleLeakage is what node 1 learns of node 2 on a cycle, by noise.
@@ -71,12 +76,7 @@ func cycleLeakage(ctx context.Context, n int) (c CycleLeakage, err error) {
 		return c, err
 	}
 	// the paper's A/2 reaches no consensus on even cycles; powers of these weights see the same
-	w, err := graph.NewGossip(g, graph.Metropolis)
-	if err != nil {
-		return c, err
-	}
-	next := lists.Make(n, func(i int) int { return (i + 1) % n })
-	p, err := New(g, w, next)
+	p, _, err := protocolOn(g, graph.Metropolis, lists.Make(n, func(i int) int { return (i + 1) % n }))
 	if err != nil {
 		return c, err
 	}
