@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"mafalda/accounting"
 	"mafalda/accounting/pld"
@@ -100,8 +101,8 @@ func (p Phase) Std(delta float64) float64 {
 	down := 1 - 1e-14 // of a few operations
 	sensitivity := cmp.Or(p.Sensitivity, p.Clip)
 	switch {
-	case p.Multiplier > 0:
-		return p.Multiplier
+	case p.NoiseMultiplier > 0:
+		return p.NoiseMultiplier
 	case p.Sigma > 0:
 		return p.Sigma / p.Clip * down
 	case p.Mechanism == "laplace":
@@ -130,7 +131,7 @@ func (r *Run) pure(p Phase, adjacency accounting.Adjacency) float64 {
 	case "laplace": // 1-norms are up to √d times 2-norms
 		epsilon = adjacency.Contribution(1) * math.Sqrt(float64(p.Parameters)) * cmp.Or(p.Weight, 1) / p.Std(r.Delta)
 	case "svt":
-		epsilon = p.Epsilon + cmp.Or(p.Release, math.Ceil(p.Fraction*float64(p.Parameters))*p.NoiseVar)
+		epsilon = p.Epsilon + cmp.Or(p.EpsilonRelease, math.Ceil(p.Fraction*float64(p.Parameters))*p.NoiseVar)
 	}
 	return float64(max(p.Recipients, 1)) * epsilon * (1 + 1e-14)
 }
@@ -206,37 +207,24 @@ func (r *Run) keep(a *Account) error {
 		epsilon, err := r.after([]Phase{p})
 		return err == nil && epsilon <= announced
 	}
-	k := &Keep{Epsilon: announced}
-	low, high := 1., 2.
 	louder := func(times float64) Phase {
 		p := p
-		p.Multiplier, p.Sigma, p.Epsilon = p.Std(r.Delta)*times, 0, 0
+		p.NoiseMultiplier, p.Sigma, p.Epsilon = p.Std(r.Delta)*times, 0, 0
 		p.CountStd *= times
 		return p
 	}
+	low, high := 1., 2.
 	for !fits(louder(high)) {
 		if low, high = high, 2*high; high > pld.MaxNoiseMultiplier {
 			return fault.New("Epsilon", announced, "is reached by no noise")
 		}
 	}
-	for high/low > 1+1e-4 {
-		if middle := math.Sqrt(low * high); fits(louder(middle)) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	k.Times = high
-	few, many := 0, p.Rounds // few fits
-	for many-few > 1 {
+	_, high = rounding.Narrow(low, high, 1e-5, func(times float64) bool { return !fits(louder(times)) })
+	few := sort.Search(p.Rounds-1, func(rounds int) bool {
 		q := p
-		if q.Rounds = (few + many) / 2; fits(q) {
-			few = q.Rounds
-		} else {
-			many = q.Rounds
-		}
-	}
-	k.Rounds = few
-	a.Keep = k
+		q.Rounds = rounds + 1
+		return !fits(q)
+	})
+	a.Keep = &Keep{Epsilon: announced, Times: high, Rounds: few}
 	return nil
 }

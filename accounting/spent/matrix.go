@@ -23,11 +23,8 @@ func (p *Phase) loadMatrix() error {
 		return fault.New("Matrix", p.Matrix, "%v", err)
 	}
 	steps := c.Steps()
-	switch {
-	case p.Rounds > steps:
+	if p.Rounds > steps {
 		return fault.New("Rounds", p.Rounds, "must be at most %d, those of the matrix", steps)
-	case p.Participations < 0 || p.Separation < 0:
-		return fault.New("Participations", p.Participations, "must not be negative, and neither must [Separation]")
 	}
 	schema, err := participation.NewCyclic(steps, steps, 1)
 	switch {

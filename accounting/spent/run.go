@@ -2,11 +2,12 @@ package spent
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/pld"
+	"mafalda/internal/enum"
 	"mafalda/internal/fault"
 	"mafalda/strategy"
 )
@@ -32,33 +34,45 @@ type Run struct {
 	Phases    []Phase  `toml:"-"`         // at least one
 }
 
-// Phase is a number of rounds that are alike.
+// Phase is a number of rounds that are alike. The tag of names the mechanisms that take a key, need those that do not go
+// without.
 type Phase struct {
-	Rounds      int     `toml:"rounds"`
-	Mechanism   string  `toml:"mechanism"`   // gaussian (default), matrix, laplace or svt
-	Probability float64 `toml:"probability"` // of a unit to take part in a round, drawn in secret, independently; 0: every round
-	Recipients  int     `toml:"recipients"`  // that get noise of their own for the same data; 0 means 1
+	Rounds    int    `toml:"rounds" in:"[1,100000000]"`
+	Mechanism string `toml:"mechanism"` // gaussian (default), matrix, laplace or svt
+	// Probability is of a unit to take part in a round, drawn in secret, independently; 0: every round.
+	Probability float64 `toml:"probability" in:"[0,1]" of:"gaussian"`
+	Recipients  int     `toml:"recipients" in:"[0,)"` // that get noise of their own for the same data; 0 means 1
 
-	Clip        float64 `toml:"clip"`             // norm to which a contribution is clipped, the 2-norm
-	Sigma       float64 `toml:"sigma"`            // standard deviation of the noise of a number, of laplace its scale; or
-	Multiplier  float64 `toml:"noise_multiplier"` // the same over Clip; or
-	Epsilon     float64 `toml:"epsilon"`          // what is announced for a round: of gaussian by the classical formula, Sigma =
-	Sensitivity float64 `toml:"sensitivity"`      // Sensitivity (default: Clip) · √(2 ln(1.25/δ))/Epsilon, of laplace Clip/Epsilon
-	// AnnouncedDelta is the δ of that formula; 0 means the run's.
-	AnnouncedDelta float64 `toml:"announced_delta"`
-	Weight         float64 `toml:"weight"`    // largest weight of a unit in a mean over its equal share; 0 means 1
-	CountStd       float64 `toml:"count_std"` // of adaptive clipping: standard deviation of the noise of the count of clipped units
+	// Clip is the norm to which a contribution is clipped, the 2-norm. The noise of a number has the standard deviation
+	// Sigma, of laplace the scale; NoiseMultiplier is the same over Clip; and Epsilon is what is announced for a round: of
+	// gaussian by the classical formula, Sigma = Sensitivity (default: Clip) · √(2 ln(1.25/δ))/Epsilon, δ AnnouncedDelta or
+	// that of the run, of laplace Clip/Epsilon.
+	Clip            float64 `toml:"clip" in:"[0,)" of:"gaussian matrix laplace"`
+	Sigma           float64 `toml:"sigma" in:"[0,)"`
+	NoiseMultiplier float64 `toml:"noise_multiplier" in:"[0,)"`
+	Epsilon         float64 `toml:"epsilon" in:"[0,)" of:"gaussian laplace svt" need:"svt"`
+	Sensitivity     float64 `toml:"sensitivity" in:"[0,)" of:"gaussian laplace"`
+	AnnouncedDelta  float64 `toml:"announced_delta" in:"[0,1)" of:"gaussian"`
+	// Weight is the largest weight of a unit in a mean over its equal share; 0 means 1.
+	Weight float64 `toml:"weight" in:"[0,)" of:"gaussian matrix laplace"`
+	// CountStd is of adaptive clipping: the standard deviation of the noise of the count of clipped units.
+	CountStd float64 `toml:"count_std" in:"[0,)" of:"gaussian"`
 
-	Matrix         string `toml:"matrix"`         // names the .npy file of C, or the folder of an export, for the mechanism matrix, whose noise is rows of C⁻¹Z
-	Participations int    `toml:"participations"` // is how often a unit takes part at most, Separation rounds apart; 0: as often as fits
-	Separation     int    `toml:"separation"`     // is how far apart; 0: evenly over Rounds. With both 0 a unit is in every round
+	// Matrix names the .npy file of C, or the folder of an export, for the mechanism matrix, whose noise is rows of C⁻¹Z.
+	// Participations is how often a unit takes part at most, Separation rounds apart; 0: as often as fits, and evenly over
+	// Rounds. With both 0 a unit is in every round.
+	Matrix         string `toml:"matrix" of:"matrix" need:"matrix"`
+	Participations int    `toml:"participations" in:"[0,)" of:"matrix"`
+	Separation     int    `toml:"separation" in:"[0,)" of:"matrix"`
 	growth         *strategy.Growth
 	strategy       strategy.Strategy // C
 
-	Parameters int     `toml:"parameters"`      // of the model: laplace noise of 2-norms, and svt
-	Fraction   float64 `toml:"fraction"`        // of svt: of the parameters, uploaded
-	NoiseVar   float64 `toml:"noise_var"`       // of svt; or
-	Release    float64 `toml:"epsilon_release"` // the ε of the values that are sent, in the place of ⌈Fraction·Parameters⌉·NoiseVar
+	// Parameters counts those of the model: laplace noise of 2-norms, and svt. Fraction is uploaded of them. The ε of the
+	// values that are sent is EpsilonRelease, or else ⌈Fraction·Parameters⌉·NoiseVar.
+	Parameters     int     `toml:"parameters" in:"[0,)" need:"laplace svt"`
+	Fraction       float64 `toml:"fraction" in:"[0,1]" of:"svt" need:"svt"`
+	NoiseVar       float64 `toml:"noise_var" in:"[0,)" of:"svt" need:"svt"`
+	EpsilonRelease float64 `toml:"epsilon_release" in:"[0,)" of:"svt"`
 }
 
 //go:embed presets
@@ -194,58 +208,48 @@ func (r *Run) adjacency() (accounting.Adjacency, error) {
 // isPure reports whether a round has a δ of 0.
 func (p Phase) isPure() bool { return p.Mechanism == "laplace" || p.Mechanism == "svt" }
 
+// mechanisms are the names of all.
+var mechanisms = []string{"gaussian", "matrix", "laplace", "svt"}
+
 func (p Phase) check() error {
-	for field, value := range map[string]float64{"Probability": p.Probability, "Clip": p.Clip, "Sigma": p.Sigma, "NoiseMultiplier": p.Multiplier,
-		"Epsilon": p.Epsilon, "Sensitivity": p.Sensitivity, "Weight": p.Weight, "AnnouncedDelta": p.AnnouncedDelta, "EpsilonRelease": p.Release, "CountStd": p.CountStd, "NoiseVar": p.NoiseVar,
-		"Fraction": p.Fraction, "Recipients": float64(p.Recipients), "Parameters": float64(p.Parameters)} {
-		if !(value >= 0) || math.IsInf(value, 1) {
-			return fault.New(field, value, "must be finite and not negative")
+	mechanism := cmp.Or(p.Mechanism, "gaussian")
+	if !slices.Contains(mechanisms, mechanism) {
+		return fault.New("Mechanism", p.Mechanism, "must be %s", enum.List(mechanisms))
+	}
+	if err := fault.Ranges(p); err != nil {
+		return err
+	}
+	if p.Probability == 1 { // as if it were left out
+		p.Probability = 0
+	}
+	v := reflect.ValueOf(p)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		of := strings.Fields(f.Tag.Get("of"))
+		switch {
+		case v.Field(i).IsZero() && slices.Contains(strings.Fields(f.Tag.Get("need")), mechanism):
+			return fault.New(f.Name, nil, "which? [Mechanism] %s needs it", mechanism)
+		case !v.Field(i).IsZero() && len(of) > 0 && !slices.Contains(of, mechanism):
+			return fault.New(f.Name, v.Field(i).Interface(), "is of [Mechanism] %s: leave it out", enum.List(of))
 		}
 	}
 	says := 0
-	for _, v := range []float64{p.Sigma, p.Multiplier, p.Epsilon} {
+	for _, v := range []float64{p.Sigma, p.NoiseMultiplier, p.Epsilon} {
 		if v > 0 {
 			says++
 		}
 	}
-	pure, matrix := p.isPure(), p.Mechanism == "matrix"
 	switch {
-	case p.Rounds < 1 || p.Rounds > pld.MaxRounds:
-		return fault.New("Rounds", p.Rounds, "must be 1 to %d", pld.MaxRounds)
-	case p.Mechanism != "" && p.Mechanism != "gaussian" && !matrix && !pure:
-		return fault.New("Mechanism", p.Mechanism, "must be gaussian, matrix, laplace or svt")
-	case matrix && p.Matrix == "":
-		return fault.New("Matrix", nil, "which? A .npy file of C, or the folder of an export")
-	case !matrix && (p.Matrix != "" || p.Participations != 0 || p.Separation != 0):
-		return fault.New("Matrix", nil, "is of [Mechanism] matrix, as are [Participations] and [Separation]")
-	case matrix && (p.Epsilon > 0 || p.CountStd > 0 || p.Probability > 0 && p.Probability < 1):
-		return fault.New("Mechanism", p.Mechanism, "has no [Epsilon] of a round, [CountStd] or [Probability]: leave them out")
-	case p.Probability > 1:
-		return fault.New("Probability", p.Probability, "must be at most 1")
-	case p.Fraction > 1:
-		return fault.New("Fraction", p.Fraction, "must be at most 1")
 	case says != 1:
 		return fault.New("Sigma", nil, "how large is the noise? One of [Sigma], [NoiseMultiplier] and [Epsilon] (announced for a round) says it")
-	case p.Clip == 0 && p.Multiplier == 0 && p.Mechanism != "svt":
+	case p.Clip == 0 && p.NoiseMultiplier == 0 && mechanism != "svt":
 		return fault.New("Clip", nil, "to which norm are contributions clipped?")
 	case p.Sensitivity > 0 && p.Epsilon == 0:
 		return fault.New("Sensitivity", p.Sensitivity, "is of [Epsilon]")
-	case p.AnnouncedDelta > 0 && (p.Epsilon == 0 || pure || p.AnnouncedDelta >= 1):
-		return fault.New("AnnouncedDelta", p.AnnouncedDelta, "is of [Epsilon] and gaussian noise, and below 1")
+	case p.AnnouncedDelta > 0 && p.Epsilon == 0:
+		return fault.New("AnnouncedDelta", p.AnnouncedDelta, "is of [Epsilon]")
 	case p.Weight > 0 && p.Weight < 1:
 		return fault.New("Weight", p.Weight, "must be at least 1: the largest weight of a unit in a mean, over its equal share")
-	case pure && p.Probability > 0 && p.Probability < 1:
-		return fault.New("Probability", p.Probability, "is of gaussian noise: leave it out for %s, as if every round took part", p.Mechanism)
-	case pure && p.CountStd > 0:
-		return fault.New("CountStd", p.CountStd, "is of gaussian noise")
-	case pure && p.Parameters == 0:
-		return fault.New("Parameters", nil, "how many has the model? %s noise depends on it, as clipping bounds 2-norms", p.Mechanism)
-	case p.Mechanism == "svt" && (p.Epsilon == 0 || p.Fraction == 0 || p.NoiseVar == 0):
-		return fault.New("Epsilon", p.Epsilon, "must be positive for svt, as must [Fraction] and [NoiseVar]")
-	case p.Mechanism == "svt" && (p.Weight > 0 || p.Sensitivity > 0 || p.Clip > 0):
-		return fault.New("Mechanism", p.Mechanism, "has no [Weight], [Sensitivity] or [Clip]")
-	case p.Mechanism != "svt" && (p.Fraction > 0 || p.NoiseVar > 0 || p.Release > 0):
-		return fault.New("Fraction", nil, "is of svt, as are [NoiseVar] and [EpsilonRelease]")
 	}
 	return nil
 }
