@@ -34,12 +34,12 @@ func BenchmarkSketch(b *testing.B) {
 	b.Run("n=100000", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := workload.NewSketch(context.Background(), w, pi, workload.SketchOptions{Probes: 4, LanczosSteps: 40}); err != nil {
+			if _, err := workload.NewSketch(context.Background(), w, pi, workload.Options{Probes: 4, LanczosSteps: 40}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	s, err := workload.NewSketch(context.Background(), w, pi, workload.SketchOptions{Probes: 4, LanczosSteps: 40})
+	s, err := workload.NewSketch(context.Background(), w, pi, workload.Options{Probes: 4, LanczosSteps: 40})
 	if err != nil {
 		b.Fatal(err)
 	}

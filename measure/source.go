@@ -56,8 +56,7 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 	var of workload.Estimate
 	var err error
 	if s.Gram.Method == GramSampled.String() {
-		of, err = workload.NewSampled(ctx, w, steps, workload.SampledOptions{Spec: s.Workload, Curvature: s.Curvature,
-			Probes: s.Gram.Probes, Seed: s.Gram.Seed, Progress: s.Progress})
+		of, err = workload.NewSampled(ctx, w, steps, s.Options(s.Progress))
 	} else {
 		of, err = s.networkSketch(ctx)
 	}
@@ -69,7 +68,11 @@ func (s Source) Kernel(ctx context.Context, steps int) (*workload.Kernel, worklo
 
 // Options returns what package workload computes Gram matrices by.
 func (s Source) Options(progress func(done, total int)) workload.Options {
-	return workload.Options{Spec: s.Workload, Curvature: s.Curvature, Progress: progress}
+	o := workload.Options{Spec: s.Workload, Curvature: s.Curvature, Progress: progress}
+	if s.Gram != nil {
+		o.Probes, o.LanczosSteps, o.Seed = s.Gram.Probes, s.Gram.LanczosSteps, s.Gram.Seed
+	}
+	return o
 }
 
 // weightedKernel computes the kernel of Σ Weights_i H_i: what noise makes whose variance differs from node to node.
@@ -89,16 +92,14 @@ func (s Source) networkSketch(ctx context.Context) (*workload.Sketch, error) {
 	if s.Sketch != nil {
 		return s.Sketch.Under(s.Workload, s.Curvature), nil
 	}
-	g := s.Gram
-	if g.Method != GramLanczos.String() {
-		return nil, fmt.Errorf("unknown way to a Gram matrix %q", g.Method)
+	if s.Gram.Method != GramLanczos.String() {
+		return nil, fmt.Errorf("unknown way to a Gram matrix %q", s.Gram.Method)
 	}
 	pi, reversible := s.Network.Gossip.Stationary()
 	if !reversible {
 		return nil, workload.ErrReversible
 	}
-	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, workload.SketchOptions{Spec: s.Workload, Curvature: s.Curvature,
-		Probes: g.Probes, LanczosSteps: g.LanczosSteps, Seed: g.Seed, Progress: s.Progress})
+	return workload.NewSketch(ctx, s.Network.Gossip.Matrix(), pi, s.Options(s.Progress))
 }
 
 // Responses computes how the network responds to a single step's noise, for very many steps, and the sketch that this

@@ -84,7 +84,7 @@ func (p Problem) panel(g *export.Gram, long bool) float64 {
 	panel := math.Max(n*steps, 1e6)
 	if g.Method == GramLanczos.String() {
 		products = float64(g.LanczosSteps)
-		panel = workload.SketchFloats(p.nodes(), workload.SketchOptions{Probes: g.Probes, LanczosSteps: g.LanczosSteps})
+		panel = workload.SketchFloats(p.nodes(), workload.Options{Probes: g.Probes, LanczosSteps: g.LanczosSteps})
 	}
 	if long {
 		panel += steps * (2*products + 100)

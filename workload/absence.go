@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -133,26 +132,13 @@ func (a Absence) apart(h *mat.SymDense, carry func(row []float64)) {
 	h.ScaleSym(sent*sent, h)
 }
 
-// SharedKernel is the Kernel of noise that is correlated between nodes, of covariance M, where each node may miss steps
-// for itself. With A[t,s] = 1 if row s of a node's noise is sent in step t, and Ā = E[A], two nodes miss steps
-// independently, and a node in the same steps as itself:
-//
-//	H = Āᵀ [H(M) - H(diag M)] Ā + E[Aᵀ H(diag M) A].
-//
-// Rows that are lost have Ā = (1-p)·I, and H = (1-p)² H(M) + p(1-p) diag H(diag M).
-type SharedKernel struct {
-	all     *Kernel // kernel of M
-	own     *Kernel // kernel of the diagonal of M; nil if no node misses a step
-	absence Absence
-}
-
 // sharedKernel returns the kernel of M = LLᵀ, with the rows of Lᵀ and the diagonal of M.
-func (s *SpaceTime) sharedKernel(ctx context.Context, rows mat.Matrix, variances []float64) (*SharedKernel, error) {
-	all, err := s.kernel(ctx, rows)
-	k := &SharedKernel{all: all, absence: s.absence}
+func (s *SpaceTime) sharedKernel(ctx context.Context, rows mat.Matrix, variances []float64) (*Kernel, error) {
+	k, err := s.kernel(ctx, rows)
 	if err != nil || s.absence.MissedSteps == 0 {
 		return k, err
 	}
+	k.absence = s.absence
 	k.own, err = s.kernel(ctx, rootsOf(variances))
 	return k, err
 }
@@ -179,40 +165,4 @@ func rootsOf(variances []float64) *mat.Dense {
 		}
 	}
 	return rows.Slice(0, max(1, count), 0, len(variances)).(*mat.Dense)
-}
-
-// Steps returns the number of steps, T.
-func (k *SharedKernel) Steps() int { return k.all.Steps() }
-
-// Gram returns H. It costs two times Kernel.Gram where nodes miss steps.
-func (k *SharedKernel) Gram() *mat.SymDense { return k.gram((*Kernel).Gram) }
-
-// WeightedGram returns Σ_t weights[t]·H_t: see Kernel.WeightedGram.
-func (k *SharedKernel) WeightedGram(weights []float64) *mat.SymDense {
-	return k.gram(func(k *Kernel) *mat.SymDense { return k.WeightedGram(weights) })
-}
-
-func (k *SharedKernel) gram(of func(*Kernel) *mat.SymDense) *mat.SymDense {
-	h := of(k.all)
-	if k.own == nil {
-		return h
-	}
-	own := of(k.own)
-	subtract(h, own)
-	k.absence.gramApart(h)
-	k.absence.gram(own)
-	h.AddSym(h, own)
-	return h
-}
-
-// StepErrors returns the expected e_t of every step, given Y = C⁻¹C⁻ᵀ (T×T): see Kernel.StepErrors.
-func (k *SharedKernel) StepErrors(y mat.Symmetric) []float64 {
-	if k.own == nil {
-		return k.all.StepErrors(y)
-	}
-	apart := k.absence.spreadApart(y)
-	errors := k.all.StepErrors(apart)
-	floats.Sub(errors, k.own.StepErrors(apart))
-	floats.Add(errors, k.own.StepErrors(k.absence.spread(y)))
-	return errors
 }

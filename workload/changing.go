@@ -96,18 +96,18 @@ type changings []*changing
 
 // changingNetwork returns a network that changes for every direction of the curvature. Its error wraps ErrNotExact where there
 // is no exact form: with feedback if a node has more than its model.
-func (r reacting) changingNetwork(w *graph.CSR, steps int) (changings, error) {
-	if err := r.curvature.Exact(r.Spec, w); err != nil {
+func (o Options) changingNetwork(w *graph.CSR, steps int) (changings, error) {
+	if err := o.Curvature.Exact(o.Spec, w); err != nil {
 		return nil, err
 	}
-	c, err := newChanging(r.Spec, w, steps)
-	if err != nil || r.curvature == nil {
+	c, err := newChanging(o.Spec, w, steps)
+	if err != nil || o.Curvature == nil {
 		return changings{c}, err
 	}
-	return lists.Map(r.curvature, func(d Direction) *changing {
+	return lists.Map(o.Curvature, func(d Direction) *changing {
 		one := *c
-		one.keep = r.keepsAt(c.rates, d.X*(1-r.MissedSteps))
-		if r.MissedSteps > 0 {
+		one.keep = o.keepsAt(c.rates, d.X*(1-o.MissedSteps))
+		if o.MissedSteps > 0 {
 			one.lapses = &lapses{d.X, make([][]float64, steps)}
 		}
 		one.weights = floats.ScaleTo(make([]float64, steps), d.Weight, c.weights)

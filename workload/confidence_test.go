@@ -115,7 +115,7 @@ func TestStatedErrorsHold(t *testing.T) {
 			var beyond [2]int // what is said, and two standard errors
 			for seed := range uint64(runs) {
 				s, err := NewSketch(context.Background(), w.Matrix(), pi,
-					SketchOptions{Probes: probes, LanczosSteps: steps + 1, Seed: seed})
+					Options{Probes: probes, LanczosSteps: steps + 1, Seed: seed})
 				if err != nil {
 					t.Fatal(err)
 				}

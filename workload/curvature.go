@@ -68,7 +68,7 @@ func (c Curvature) check() error {
 // and an error that wraps ErrNotExact otherwise.
 func (c Curvature) Exact(s Spec, w *graph.CSR) error {
 	switch {
-	case c == nil || reacting{s, c}.shrinks():
+	case c == nil || Options{Spec: s, Curvature: c}.shrinks():
 		return s.Exact(w)
 	case !c.Varies(s):
 		return nil
@@ -85,20 +85,17 @@ func (c Curvature) Varies(s Spec) bool { return !s.IsStatic() || c != nil && s.M
 
 // Sketchable reports whether a Sketch has the Gram matrix of the spec under the curvature.
 func (c Curvature) Sketchable(s Spec) bool {
-	return c == nil || reacting{s, c}.shrinks() || s.evenly() && s.MissedSteps == 0
-}
-
-// reacting is a spec with the curvature that its Gram matrix is for.
-type reacting struct {
-	Spec
-	curvature Curvature // nil: gradients do not react
+	return c == nil || Options{Spec: s, Curvature: c}.shrinks() || s.evenly() && s.MissedSteps == 0
 }
 
 // shrinks reports whether feedback x is one more factor of the models, 1 - η_t (λ + x): whether a node keeps nothing
 // but its model from step to step, and has a gradient in every step.
-func (r reacting) shrinks() bool {
-	return r.updatesByGradient() && r.MissedSteps == 0
+func (o Options) shrinks() bool {
+	return o.updatesByGradient() && o.MissedSteps == 0
 }
+
+// feedsBack reports whether feedback is more than a factor of the models.
+func (o Options) feedsBack() bool { return o.Curvature != nil && !o.shrinks() }
 
 // keepsAt returns 1 - η_t (λ + x).
 func (s Spec) keepsAt(rates []float64, x float64) []float64 {
@@ -120,13 +117,13 @@ type strand struct {
 
 // strands returns the rows that the products of a kernel are made of. Where feedback shrinks the models, the base has it,
 // with the decay, and otherwise it is in the rows, other ones for every direction.
-func (r reacting) strands(steps int) []strand {
-	switch s := r.Spec; {
-	case r.curvature != nil && !r.shrinks():
-		return lists.Map(r.curvature, func(d Direction) strand {
+func (o Options) strands(steps int) []strand {
+	switch s := o.Spec; {
+	case o.feedsBack():
+		return lists.Map(o.Curvature, func(d Direction) strand {
 			return strand{lags{count: steps, rule: &rule{s, d.X}}, d.Weight}
 		})
-	case r.curvature != nil && s.evenly():
+	case o.Curvature != nil && s.evenly():
 		s.WeightDecay = 0
 		return []strand{{s.lags(steps), 1}}
 	default:
@@ -135,9 +132,9 @@ func (r reacting) strands(steps int) []strand {
 }
 
 // products returns Σ weight·(what fill adds to a zero matrix) over the strands.
-func (r reacting) products(steps int, fill func(k []float64, l lags) error) (*diagonals, error) {
+func (o Options) products(steps int, fill func(k []float64, l lags) error) (*diagonals, error) {
 	var sum *diagonals
-	for _, s := range r.strands(steps) {
+	for _, s := range o.strands(steps) {
 		k := make([]float64, s.count*s.count)
 		if err := fill(k, s.lags); err != nil {
 			return nil, err
@@ -156,47 +153,47 @@ func (r reacting) products(steps int, fill func(k []float64, l lags) error) (*di
 }
 
 // kernel returns the kernel of r, which must be checked, given the products of its strands.
-func (r reacting) kernel(steps int, products *diagonals) *Kernel {
-	k := &Kernel{steps: steps, absence: r.Absence, network: r.Kind != Prefix, products: products}
-	k.powers = r.strands(steps)[0].lags
+func (o Options) kernel(steps int, products *diagonals) *Kernel {
+	k := &Kernel{steps: steps, absence: o.Absence, network: o.Kind != Prefix, products: products}
+	k.powers = o.strands(steps)[0].lags
 	if k.powers.rule == nil {
-		k.filter = r.filter(steps)
+		k.filter = o.filter(steps)
 	}
-	k.base = r.base(steps, products)
-	if !r.Weights.allOne() {
-		k.weights, _ = r.Weights.Vector(steps)
+	k.base = o.base(steps, products)
+	if !o.Weights.allOne() {
+		k.weights, _ = o.Weights.Vector(steps)
 	}
 	return k
 }
 
-func (r reacting) base(steps int, products *diagonals) stepwise {
+func (o Options) base(steps int, products *diagonals) stepwise {
 	switch {
-	case r.curvature != nil && !r.shrinks():
+	case o.feedsBack():
 		return &lagged{steps: steps, k: products}
-	case r.curvature != nil && r.evenly():
-		q := r.fadingWeights(products.count)
+	case o.Curvature != nil && o.evenly():
+		q := o.fadingWeights(products.count)
 		return &fading{lagged{steps: steps, k: products.scaleByAge(q)}, q}
-	case r.curvature != nil:
-		return mixture(lists.Map(r.curvature, func(d Direction) weighted {
-			g := newLagged(r.Spec, steps, products)
-			g.keep = r.keepsAt(r.rates(steps), d.X)
+	case o.Curvature != nil:
+		return mixture(lists.Map(o.Curvature, func(d Direction) weighted {
+			g := newLagged(o.Spec, steps, products)
+			g.keep = o.keepsAt(o.rates(steps), d.X)
 			return weighted{d.Weight, g}
 		}))
-	case r.GradientTracking && !r.LearningRates.constant():
-		return newTracked(r.Spec, steps, products)
+	case o.GradientTracking && !o.LearningRates.constant():
+		return newTracked(o.Spec, steps, products)
 	default:
-		return newLagged(r.Spec, steps, products)
+		return newLagged(o.Spec, steps, products)
 	}
 }
 
 // fadingWeights returns q(l) = Σ Weight·(1 - λ - X)^l for l < 2·count - 1: what is i+j steps old together counts q(i+j) times.
-func (r reacting) fadingWeights(count int) []float64 {
+func (o Options) fadingWeights(count int) []float64 {
 	q := make([]float64, 2*count-1)
-	for _, d := range r.curvature {
+	for _, d := range o.Curvature {
 		power := d.Weight
 		for l := range q {
 			q[l] += power
-			power *= 1 - r.WeightDecay - d.X
+			power *= 1 - o.WeightDecay - d.X
 		}
 	}
 	return q

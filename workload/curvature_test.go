@@ -258,8 +258,9 @@ func TestCurvedSampledIsDefinition(t *testing.T) {
 		for signs := range 1 << n {
 			z := lists.Make(n, func(i int) float64 { return float64(2*(signs>>i&1) - 1) })
 			for _, d := range c {
-				h, err := p.respond(t.Context(), networksOf(t, s, w), z, nil, d.X, func(int) {})
-				if err != nil {
+				h, networks := mat.NewSymDense(steps, nil), networksOf(t, s, w)
+				p.apart = p.separates(networks)
+				if err := p.respond(t.Context(), h, networks, z, nil, d.X, func(int) {}); err != nil {
 					t.Fatal(err)
 				}
 				h.ScaleSym(d.Weight/float64(int(1)<<n), h)

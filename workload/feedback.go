@@ -7,12 +7,10 @@ import (
 	"math/cmplx"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
-	"mafalda/internal/dense"
 	"mafalda/internal/fault"
 	"mafalda/internal/lists"
 )
@@ -63,40 +61,32 @@ func constantNetwork(w *graph.CSR) *Networks {
 	return &Networks{n, func(int, int) *graph.CSR { return w }}
 }
 
-// gramTo adds Σ_t weights[t]·XᵀGX to h (T×T) for X, what impulses along start have made of the nodes in step t, and the
-// metric G, nil for the identity.
-func (r rule) gramTo(
-	ctx context.Context, h *mat.SymDense, weights, start []float64, networks *Networks, metric *mat.Dense,
-) error {
-	n, steps := len(start), len(weights)
-	s := r.begin(steps, n, steps)
-	impulses := make([]float64, n*steps)
-	for t := range steps {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		clear(impulses)
-		for i, v := range start {
-			impulses[i*steps+t] = v
-		}
-		r.step(s, impulses, networks, func(models []float64) {
-			x := blas64.General{Rows: n, Cols: t + 1, Stride: steps, Data: models}
-			if metric != nil {
-				var y mat.Dense
-				dense.Mul(&y, metric, mat.NewDense(n, steps, models).Slice(0, n, 0, t+1))
-				x = y.RawMatrix()
-			}
-			addSquares(h, weights[t], x)
-		})
-	}
-	return nil
-}
-
 // basis is a set of vectors whose responses have the inner products of all unit vectors together.
 type basis struct {
 	w      *graph.CSR
-	starts mat.Matrix // a vector a row
+	starts mat.Matrix // a vector a row; nil: the unit vectors
 	root   *mat.Dense // root R of the metric: products of Rx are counted; nil for the identity
+}
+
+// count returns the number of vectors.
+func (b basis) count() int {
+	if b.starts == nil {
+		n, _ := b.w.Dims()
+		return n
+	}
+	count, _ := b.starts.Dims()
+	return count
+}
+
+// start returns vector i.
+func (b basis) start(i int) []float64 {
+	n, _ := b.w.Dims()
+	x := make([]float64, n)
+	if b.starts == nil {
+		x[i] = 1
+		return x
+	}
+	return mat.Row(x, i, b.starts)
 }
 
 // newBasis returns the eigenvectors of w where it is symmetric or in detailed balance, and has few enough nodes, and
@@ -104,11 +94,11 @@ type basis struct {
 func newBasis(w *graph.CSR) (basis, error) {
 	pi, _ := graph.DetailedBalance(w)
 	m, err := spectralModes(w, pi)
-	n, _ := w.Dims()
 	if err != nil || m == nil {
-		return basis{w: w, starts: mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))}, err
+		return basis{w: w}, err
 	}
-	b := basis{w: diagonal(m.theta), starts: onesRow(n)}
+	n, _ := w.Dims()
+	b := basis{w: diagonal(m.theta), starts: mat.NewDense(1, n, slices.Repeat([]float64{1}, n))}
 	if m.metric != nil {
 		b.root, err = rootOf(m.metric)
 	}
@@ -121,8 +111,6 @@ func diagonal(values []float64) *graph.CSR {
 	at := lists.Make(n+1, func(i int) int { return i })
 	return graph.NewCSR(n, n, at, at[:n], values)
 }
-
-func onesRow(n int) *mat.Dense { return mat.NewDense(1, n, slices.Repeat([]float64{1}, n)) }
 
 // rootOf returns R with RᵀR = m, for a positive semidefinite m.
 func rootOf(m *mat.Dense) (*mat.Dense, error) {
@@ -137,93 +125,49 @@ func rootOf(m *mat.Dense) (*mat.Dense, error) {
 	return &root, nil
 }
 
-// runs returns the Gram matrix of r by the recursion itself, on impulses along every vector of a basis, for a network
-// that stays.
-func (r reacting) runs(ctx context.Context, b basis, steps int, progress func(done, total int)) (*mat.SymDense, error) {
-	weights, err := r.Weights.Vector(steps)
+// runs returns the Gram matrix by the recursion itself, on impulses along every vector of a basis, for a network that stays.
+func (o Options) runs(ctx context.Context, b basis, steps int) (*mat.SymDense, error) {
+	weights, err := o.Weights.Vector(steps)
 	if err != nil {
 		return nil, err
 	}
 	h := mat.NewSymDense(steps, nil)
-	count, n := b.starts.Dims()
-	total := count * len(r.curvature)
+	total := b.count() * len(o.Curvature)
 	for i := range total {
-		d := r.curvature[i/count]
-		scaled := floats.ScaleTo(make([]float64, steps), d.Weight, weights)
-		start := mat.Row(make([]float64, n), i%count, b.starts)
-		if err := (rule{r.Spec, d.X}).gramTo(ctx, h, scaled, start, constantNetwork(b.w), b.root); err != nil {
+		d := o.Curvature[i/b.count()]
+		p := &probing{Spec: o.Spec, steps: steps, metric: b.root,
+			weights: floats.ScaleTo(make([]float64, steps), d.Weight, weights)}
+		if err := p.respond(ctx, h, constantNetwork(b.w), b.start(i%b.count()), nil, d.X, func(int) {}); err != nil {
 			return nil, fmt.Errorf("Gram matrix after %d of %d runs: %w", i, total, err)
 		}
-		if progress != nil {
-			progress(i+1, total)
+		if o.Progress != nil {
+			o.Progress(i+1, total)
 		}
 	}
 	return h, nil
 }
 
-// recursiveKernel returns the kernel of a network that stays, where a node has more than its model from step to step.
-func (r reacting) recursiveKernel(
-	ctx context.Context, w *graph.CSR, steps int, progress func(done, total int),
-) (*Kernel, error) {
-	if err := r.curvature.Exact(r.Spec, w); err != nil {
-		return nil, err
-	}
-	b, err := newBasis(w)
-	if err != nil {
-		return nil, err
-	}
-	return r.kernelOver(ctx, b, steps, progress)
-}
-
-// kernelOver returns the kernel of the responses to the vectors of a basis.
-func (r reacting) kernelOver(ctx context.Context, b basis, steps int, progress func(done, total int)) (*Kernel, error) {
-	if !r.evenly() {
-		sum, err := r.runs(ctx, b, steps, progress)
+// kernelOver returns the kernel of the responses to the vectors of a basis, for a network that stays.
+func (o Options) kernelOver(ctx context.Context, b basis, steps int) (*Kernel, error) {
+	if o.feedsBack() && !o.evenly() {
+		sum, err := o.runs(ctx, b, steps)
 		return &Kernel{steps: steps, sum: sum}, err
 	}
-	count, _ := b.starts.Dims()
-	done := 0
-	products, err := r.products(steps, func(k []float64, l lags) error {
-		p := newPanel(b.w, l, count)
-		p.starts, p.root = b.starts, b.root
-		return p.addAll(ctx, k, count, func(int, int) {
-			if done++; progress != nil {
-				progress(min(done, count*len(r.curvature)), count*len(r.curvature))
+	done, count := 0, b.count()
+	total := count * len(o.strands(steps))
+	products, err := o.products(steps, func(k []float64, l lags) error {
+		err := newPanel(b, l, count).addAll(ctx, k, count, func(to int) {
+			if o.Progress != nil {
+				o.Progress(done+to, total)
 			}
 		})
+		done += count
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return r.kernel(steps, products), nil
-}
-
-// nodeKernel returns the kernel of the noise of node i alone, for a network that stays.
-func (r reacting) nodeKernel(ctx context.Context, w *graph.CSR, steps, i int) (*Kernel, error) {
-	n, _ := w.Dims()
-	unit := mat.NewDense(1, n, nil)
-	unit.Set(0, i, 1)
-	return r.kernelFrom(ctx, w, unit, steps)
-}
-
-// kernelFrom returns the kernel of noise along the rows of starts, for a network that stays.
-func (r reacting) kernelFrom(ctx context.Context, w *graph.CSR, starts mat.Matrix, steps int) (*Kernel, error) {
-	switch {
-	case r.curvature.Exact(r.Spec, w) != nil:
-		return nil, r.curvature.Exact(r.Spec, w)
-	case r.curvature != nil && !r.evenly() && !r.shrinks():
-		return r.kernelOver(ctx, basis{w: w, starts: starts}, steps, nil)
-	}
-	count, _ := starts.Dims()
-	products, err := r.products(steps, func(k []float64, l lags) error {
-		p := newPanel(w, l, count)
-		p.starts = starts
-		return p.addAll(ctx, k, count, nil)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r.kernel(steps, products), nil
+	return o.kernel(steps, products), nil
 }
 
 // checkStability rejects recursions whose errors grow.

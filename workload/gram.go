@@ -10,24 +10,29 @@ import (
 	"mafalda/internal/dense"
 )
 
-// Options tunes Gram. The zero value is the model workload without progress reports.
+// Options says what a Gram matrix is of, and how it is made. The zero value is the model workload without progress reports.
 type Options struct {
-	Spec      Spec                  // the plain workload of the models unless set
+	Spec                            // the plain workload of the models unless set
 	Curvature Curvature             // how gradients react to errors; nil: they do not
-	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is nodes
+	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is nodes, products or steps
+
+	// Probes and Seed are for estimates: the number of random vectors or runs, at least LeastProbes, and what they are drawn
+	// by. LanczosSteps is the number of products for each vector of a Sketch, at least 2.
+	Probes, LanczosSteps int
+	Seed                 uint64
 }
 
-// reactingSpec returns the spec with its curvature, for T = steps over w.
-func (o Options) reactingSpec(w *graph.CSR, steps int) (r reacting, err error) {
+// check rejects what is wrong for T = steps over w.
+func (o Options) check(w *graph.CSR, steps int) error {
 	if err := o.Spec.Check(steps); err != nil {
-		return r, err
+		return err
 	}
-	if o.Spec.Kind != Prefix {
+	if o.Kind != Prefix {
 		if err := checkSquare(w); err != nil {
-			return r, err
+			return err
 		}
 	}
-	return reacting{o.Spec, o.Curvature}, o.Curvature.Check(o.Spec, w, steps)
+	return o.Curvature.Check(o.Spec, w, steps)
 }
 
 // Gram returns the T×T Gram matrix H of the workload over the row-stochastic n×n gossip matrix w (exact up to rounding,

@@ -33,10 +33,10 @@ func TestGramIsDefinition(t *testing.T) {
 		}
 		l := s.lags(steps)
 		sequences := make([]float64, l.count*l.count)
-		if err := newPanel(w, l, n).addAll(context.Background(), sequences, n, nil); err != nil {
+		if err := newPanel(basis{w: w}, l, n).addAll(context.Background(), sequences, n, func(int) {}); err != nil {
 			t.Fatal(err)
 		}
-		if d := difference(s, reacting{Spec: s}.kernel(steps, packLower(sequences)).Gram(), want); d > tolerance {
+		if d := difference(s, Options{Spec: s}.kernel(steps, packLower(sequences)).Gram(), want); d > tolerance {
 			t.Fatalf("sequences and explicit Gram matrices differ by %g", d)
 		}
 	})
@@ -52,14 +52,14 @@ func TestSpectralIsKrylov(t *testing.T) {
 		if err := addSpectral(spectral, w, s.lags(steps)); err != nil {
 			t.Fatal(err)
 		}
-		p := newPanel(w, s.lags(steps), 5) // 37 nodes in panels of five: the last one is not full
+		p := newPanel(basis{w: w}, s.lags(steps), 5) // 37 nodes in panels of five: the last one is not full
 		kernel := make([]float64, steps*steps)
 		for from := 0; from < 37; from += 5 {
 			to := min(from+5, 37)
 			p.fill(from, to)
 			p.addKernel(kernel, to-from)
 		}
-		if d := maxRelativeDifference(reacting{Spec: s}.kernel(steps, packLower(kernel)).Gram(), reacting{Spec: s}.kernel(steps, packLower(spectral)).Gram()); d > tolerance {
+		if d := maxRelativeDifference(Options{Spec: s}.kernel(steps, packLower(kernel)).Gram(), Options{Spec: s}.kernel(steps, packLower(spectral)).Gram()); d > tolerance {
 			t.Errorf("%v: eigenvalues and sequences differ by %g", kind, d)
 		}
 	}

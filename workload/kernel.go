@@ -29,69 +29,54 @@ type Kernel struct {
 	powers   lags       // powers of W whose inner products are in products
 	products *diagonals // inner products of powers of W
 
+	own *Kernel // of noise that is correlated between nodes which miss steps, the kernel of its variances: see gram
+
 	sum *mat.SymDense // Σ_t weights[t]·G_t before the filter, where nothing is known of single steps
 }
 
 // NewKernel computes the kernel for T = steps, at the cost of Gram, which has the arguments and errors explained.
-func NewKernel(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Kernel, error) {
-	r, err := opts.reactingSpec(w, steps)
-	if err != nil {
+func NewKernel(ctx context.Context, w *graph.CSR, steps int, o Options) (*Kernel, error) {
+	if err := o.check(w, steps); err != nil {
 		return nil, err
 	}
-	if r.Kind == Prefix {
+	if o.Kind == Prefix {
 		w = diagonal([]float64{1})
 	}
-	if r.curvature.Varies(r.Spec) {
-		c, err := r.changingNetwork(w, steps)
+	switch n, _ := w.Dims(); {
+	case o.Curvature.Varies(o.Spec):
+		c, err := o.changingNetwork(w, steps)
 		if err != nil {
 			return nil, err
 		}
-		sum, err := c.gram(ctx, opts.Progress)
+		sum, err := c.gram(ctx, o.Progress)
 		if err != nil {
 			return nil, fmt.Errorf("Gram matrix of a network that changes: %w", err)
 		}
 		return c[0].kernel(sum), nil
-	}
-	if r.curvature != nil && !r.shrinks() {
-		return r.recursiveKernel(ctx, w, steps, opts.Progress)
-	}
-	products, err := r.products(steps, func(k []float64, l lags) error {
-		n, _ := w.Dims()
-		switch {
-		case r.Kind == Prefix:
-			copy(k, prefixKernel(l))
-			return nil
-		case n <= MaxSpectralNodes && w.Symmetric(0):
-			return addSpectral(k, w, l)
+	case o.feedsBack():
+		b, err := newBasis(w)
+		if err != nil {
+			return nil, err
 		}
-		return newPanel(w, l, n).addAll(ctx, k, n, opts.Progress)
-	})
-	if err != nil {
-		return nil, err
+		return o.kernelOver(ctx, b, steps)
+	case n <= MaxSpectralNodes && w.Symmetric(0):
+		products, err := o.products(steps, func(k []float64, l lags) error { return addSpectral(k, w, l) })
+		if err != nil {
+			return nil, err
+		}
+		return o.kernel(steps, products), nil
 	}
-	return r.kernel(steps, products), nil
+	return o.kernelOver(ctx, basis{w: w}, steps)
 }
 
 // Under returns the kernel of the same network for another workload on it, which must be checked, without computing it
 // again; nil if that depends on other powers of W.
 func (k *Kernel) Under(s Spec, c Curvature) *Kernel {
-	r := reacting{s, c}
-	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.equal(r.strands(k.steps)[0].lags) {
+	o := Options{Spec: s, Curvature: c}
+	if !k.HasSteps() || !s.IsStatic() || k.network != (s.Kind != Prefix) || !k.powers.equal(o.strands(k.steps)[0].lags) {
 		return nil
 	}
-	return r.kernel(k.steps, k.products)
-}
-
-// prefixKernel returns the kernel of a single node, W = 1.
-func prefixKernel(l lags) []float64 {
-	x := l.stationary()
-	k := make([]float64, l.count*l.count)
-	for p := range x {
-		for q := range p + 1 {
-			k[p*l.count+q] = x[p] * x[q]
-		}
-	}
-	return k
+	return o.kernel(k.steps, k.products)
 }
 
 // KernelOf returns the kernel of a Gram matrix of which single steps are not known.
@@ -107,6 +92,13 @@ func (k *Kernel) Steps() int { return k.steps }
 // Gram returns H. O(T²) mostly; O(T³/6) with weights, local steps, or decay and rates that change.
 func (k *Kernel) Gram() *mat.SymDense { return k.gram(k.weights) }
 
+// gram returns the Gram matrix for these weights. Noise that is correlated between nodes, of covariance M, has A[t,s] = 1
+// if row s of a node's noise is sent in step t, and Ā = E[A]: two nodes miss steps independently, and a node in the same
+// steps as itself, so that
+//
+//	H = Āᵀ [H(M) - H(diag M)] Ā + E[Aᵀ H(diag M) A].
+//
+// Rows that are lost have Ā = (1-p)·I, and H = (1-p)² H(M) + p(1-p) diag H(diag M).
 func (k *Kernel) gram(weights []float64) *mat.SymDense {
 	var h *mat.SymDense
 	if k.sum != nil {
@@ -116,7 +108,15 @@ func (k *Kernel) gram(weights []float64) *mat.SymDense {
 		h = k.base.gram(weights)
 	}
 	k.filter.congruence(h)
-	k.absence.gram(h)
+	if k.own == nil {
+		k.absence.gram(h)
+		return h
+	}
+	own := k.own.gram(weights)
+	subtract(h, own)
+	k.absence.gramApart(h)
+	k.absence.gram(own)
+	h.AddSym(h, own)
 	return h
 }
 
@@ -138,7 +138,19 @@ func (k *Kernel) StepErrors(y mat.Symmetric) []float64 {
 	if y.SymmetricDim() != k.steps || !k.HasSteps() {
 		panic(mat.ErrShape)
 	}
-	errors := k.base.errors(k.filter.spread(k.absence.spread(y)))
+	if k.own == nil {
+		return k.sentErrors(k.absence.spread(y))
+	}
+	apart := k.absence.spreadApart(y)
+	errors := k.sentErrors(apart)
+	floats.Sub(errors, k.own.sentErrors(apart))
+	floats.Add(errors, k.own.sentErrors(k.absence.spread(y)))
+	return errors
+}
+
+// sentErrors returns the errors for rows of this covariance that are sent.
+func (k *Kernel) sentErrors(y *mat.SymDense) []float64 {
+	errors := k.base.errors(k.filter.spread(y))
 	for t, w := range k.weights {
 		errors[t] *= w
 	}

@@ -17,23 +17,21 @@ import (
 // panelFloats is the size a panel of several nodes is filled up to: 8 MB. One node's panel, T·n, may be larger.
 const panelFloats = 1 << 20
 
-// panel holds the sequences W^(first + stride·p) e_i of a few nodes side by side: a row for every p, n columns a node.
+// panel holds the sequences W^(first + stride·p) x of a few vectors of a basis side by side: a row for every p, n columns a
+// vector.
 type panel struct {
-	w     *graph.CSR
+	basis
 	lags  lags
 	nodes int // n
-	width int // nodes a panel has room for
+	width int // vectors a panel has room for
 	data  []float64
-
-	starts mat.Matrix // vectors, as rows, in the place of the unit vectors e_i; nil: those
-	root   *mat.Dense // root R of a metric: inner products are of Rx instead of x; nil: the identity
 }
 
-// newPanel returns an empty panel for count nodes, or as many as 8 MB have room for.
-func newPanel(w *graph.CSR, l lags, count int) *panel {
-	n, _ := w.Dims()
+// newPanel returns an empty panel for count vectors, or as many as 8 MB have room for.
+func newPanel(b basis, l lags, count int) *panel {
+	n, _ := b.w.Dims()
 	width := min(count, max(1, panelFloats/(l.count*n)))
-	return &panel{w: w, lags: l, nodes: n, width: width, data: make([]float64, l.count*n*width)}
+	return &panel{basis: b, lags: l, nodes: n, width: width, data: make([]float64, l.count*n*width)}
 }
 
 // fill computes the sequences of nodes from..to-1 in parallel; it needs to-from ≤ width.
@@ -42,28 +40,19 @@ func (p *panel) fill(from, to int) {
 }
 
 func (p *panel) fillNode(node, slot int) {
-	x := make([]float64, p.nodes)
-	if p.starts != nil {
-		mat.Row(x, node, p.starts)
-	} else {
-		x[node] = 1
-	}
 	row := func(tau int) []float64 { return p.row(tau, slot) }
-	if p.lags.rule != nil {
-		p.lags.rule.rowsTo(row, p.lags.count, x, p.w)
-		if p.root != nil {
-			rows := mat.NewDense(p.lags.count, p.nodes, nil)
-			for tau := range p.lags.count {
-				rows.SetRow(tau, row(tau))
-			}
-			dense.Mul(rows, mat.DenseCopyOf(rows), p.root.T())
-			for tau := range p.lags.count {
-				copy(row(tau), rows.RawRowView(tau))
-			}
-		}
+	p.lags.rowsTo(row, p.start(node), p.w)
+	if p.root == nil {
 		return
 	}
-	p.lags.rowsTo(row, x, func(dst, x []float64) { p.w.MulVecTo(dst, false, x) })
+	rows := mat.NewDense(p.lags.count, p.nodes, nil)
+	for tau := range p.lags.count {
+		rows.SetRow(tau, row(tau))
+	}
+	dense.Mul(rows, mat.DenseCopyOf(rows), p.root.T())
+	for tau := range p.lags.count {
+		copy(row(tau), rows.RawRowView(tau))
+	}
 }
 
 // row returns the n numbers of row τ in a node's place.
@@ -86,8 +75,8 @@ func (p *panel) addKernel(kernel []float64, count int) {
 	}
 }
 
-// addAll adds the inner products of the sequences of the first count nodes to a kernel.
-func (p *panel) addAll(ctx context.Context, kernel []float64, count int, progress func(done, total int)) error {
+// addAll adds the inner products of the sequences of the first count vectors to a kernel.
+func (p *panel) addAll(ctx context.Context, kernel []float64, count int, progress func(done int)) error {
 	for from := 0; from < count; from += p.width {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix after %d of %d nodes: %w", from, count, err)
@@ -95,9 +84,7 @@ func (p *panel) addAll(ctx context.Context, kernel []float64, count int, progres
 		to := min(from+p.width, count)
 		p.fill(from, to)
 		p.addKernel(kernel, to-from)
-		if progress != nil {
-			progress(to, count)
-		}
+		progress(to)
 	}
 	return nil
 }
@@ -116,20 +103,21 @@ func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 	if opts.Spec.Kind == Prefix {
 		return fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
-	r, err := opts.reactingSpec(w, steps)
-	if err != nil {
+	if err := opts.check(w, steps); err != nil {
 		return err
 	}
+	progress := opts.Progress
+	opts.Progress = nil
 	n, _ := w.Dims()
-	if r.curvature.Varies(r.Spec) {
-		c, err := r.changingNetwork(w, steps)
+	if opts.Curvature.Varies(opts.Spec) {
+		c, err := opts.changingNetwork(w, steps)
 		if err != nil {
 			return err
 		}
 		return c.nodeGrams(ctx, func(i int, h *mat.SymDense) error {
 			err := visit(i, c[0].kernel(h))
-			if opts.Progress != nil {
-				opts.Progress(i+1, n)
+			if progress != nil {
+				progress(i+1, n)
 			}
 			return err
 		})
@@ -138,15 +126,15 @@ func NodeKernels(ctx context.Context, w *graph.CSR, steps int, opts Options,
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("Gram matrix of node %d: %w", i, err)
 		}
-		k, err := r.nodeKernel(ctx, w, steps, i)
+		k, err := opts.kernelOver(ctx, basis{w: w, starts: mat.NewDense(1, n, basis{w: w}.start(i))}, steps)
 		if err != nil {
 			return err
 		}
 		if err := visit(i, k); err != nil {
 			return err
 		}
-		if opts.Progress != nil {
-			opts.Progress(i+1, n)
+		if progress != nil {
+			progress(i+1, n)
 		}
 	}
 	return nil

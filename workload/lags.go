@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"mafalda/graph"
 )
 
 // lags says which powers of W a kernel is made of: rows x_τ = W^(first + stride·τ) for τ < count, or sums of two of
@@ -59,8 +61,13 @@ func (l lags) equal(other lags) bool {
 		slices.Equal(l.now, other.now) && slices.Equal(l.before, other.before)
 }
 
-// rowsTo writes the rows for the sequence W^a x, given how to multiply with W. It overwrites x.
-func (l lags) rowsTo(row func(tau int) []float64, x []float64, multiply func(dst, x []float64)) {
+// rowsTo writes the rows for the vector x, which it overwrites, over the network w.
+func (l lags) rowsTo(row func(tau int) []float64, x []float64, w *graph.CSR) {
+	if l.rule != nil {
+		l.rule.rowsTo(row, l.count, x, w)
+		return
+	}
+	multiply := func(dst, x []float64) { w.MulVecTo(dst, false, x) }
 	scratch := make([]float64, len(x))
 	for range l.first {
 		multiply(scratch, x)
@@ -98,6 +105,27 @@ func (l lags) filter(row func(tau int) []float64) {
 	}
 }
 
+// adjointTo writes Σ_τ R_τᵀ row(τ) to dst for the responses R_τ of rowsTo; back is Wᵀ. It changes the rows.
+func (l lags) adjointTo(dst []float64, row func(tau int) []float64, back *graph.CSR) {
+	if l.rule != nil {
+		l.rule.adjointTo(dst, row, l.count, back)
+		return
+	}
+	l.filterBack(row)
+	next := make([]float64, len(dst))
+	for tau := l.count - 1; tau >= 0; tau-- {
+		floats.Add(dst, row(tau))
+		powers := l.stride
+		if tau == 0 {
+			powers = l.first
+		}
+		for range powers {
+			back.MulVecTo(next, false, dst)
+			copy(dst, next)
+		}
+	}
+}
+
 // filterBack is the transpose of filter.
 func (l lags) filterBack(row func(tau int) []float64) {
 	if l.now == nil {
@@ -118,12 +146,7 @@ func (l lags) filterBack(row func(tau int) []float64) {
 
 // stationary returns what the rows make of the eigenvalue 1 of W: ρ^τ.
 func (l lags) stationary() []float64 {
-	ones := slices.Repeat([]float64{1}, l.count)
-	if l.rule != nil {
-		l.rule.rowsTo(func(tau int) []float64 { return ones[tau : tau+1] }, l.count, []float64{1}, diagonal([]float64{1}))
-	}
-	if l.now != nil {
-		copy(ones, l.now)
-	}
+	ones := make([]float64, l.count)
+	l.rowsTo(func(tau int) []float64 { return ones[tau : tau+1] }, []float64{1}, diagonal([]float64{1}))
 	return ones
 }

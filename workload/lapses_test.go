@@ -141,7 +141,7 @@ func TestLapsesOfFlorentine(t *testing.T) {
 		if err != nil || math.Abs(h.Trace()-want) > 0.001 {
 			t.Fatalf("%v: squared error %v, not %v", err, h.Trace(), want)
 		}
-		runs, err := NewSampled(t.Context(), w, steps, SampledOptions{Spec: s, Curvature: c, Probes: 1000, Seed: 1})
+		runs, err := NewSampled(t.Context(), w, steps, Options{Spec: s, Curvature: c, Probes: 1000, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

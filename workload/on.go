@@ -59,6 +59,6 @@ func (s Spec) HasFreeNoise(steps int) bool {
 // Under returns the sketch of the same network for another workload on it, which must be static, and not Prefix.
 func (s *Sketch) Under(spec Spec, c Curvature) *Sketch {
 	other := *s
-	other.spec = reacting{spec, c}
+	other.spec = Options{Spec: spec, Curvature: c}
 	return &other
 }

@@ -59,7 +59,7 @@ func TestSketchUnder(t *testing.T) {
 	}
 	pi, _ := n.Gossip.Stationary()
 	make := func(s Spec) *Sketch {
-		k, err := NewSketch(t.Context(), n.Gossip.Matrix(), pi, SketchOptions{Spec: s, Probes: 4, LanczosSteps: 6, Seed: 3})
+		k, err := NewSketch(t.Context(), n.Gossip.Matrix(), pi, Options{Spec: s, Probes: 4, LanczosSteps: 6, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

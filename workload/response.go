@@ -33,24 +33,24 @@ type Response struct {
 }
 
 // directions returns the response that respond gives for the specs of all directions.
-func (r reacting) directions(steps int, respond func(Spec) ([]*modes, error)) (*Response, error) {
-	err := r.checkInvariant()
-	all := r.curvature
+func (o Options) directions(steps int, respond func(Spec) ([]*modes, error)) (*Response, error) {
+	err := o.checkInvariant()
+	all := o.Curvature
 	switch {
 	case err != nil:
 		return nil, err
 	case all == nil:
 		all = Curvature{{X: 0, Weight: 1}}
-	case !r.shrinks():
+	case !o.shrinks():
 		return nil, fault.New("Curvature", nil,
 			"of very many steps is for gradient descent where nobody misses a step: leave out [Momentum], [GradientTracking] and [MissedSteps]")
 	}
-	out := &Response{spec: r.Spec, steps: steps}
+	out := &Response{spec: o.Spec, steps: steps}
 	for _, d := range all {
 		if d.Weight == 0 {
 			continue
 		}
-		s := r.Spec
+		s := o.Spec
 		s.WeightDecay += d.X
 		own, err := respond(s)
 		if err != nil {
@@ -85,7 +85,7 @@ func newMean(s Spec, counts float64, cross *modes) *modes {
 
 // CentralizedResponse returns the response of Spec.Centralized. It fails if the spec is not time-invariant.
 func CentralizedResponse(s Spec, c Curvature, steps int) (*Response, error) {
-	return reacting{s.Centralized(), c}.directions(steps, func(s Spec) ([]*modes, error) {
+	return Options{Spec: s.Centralized(), Curvature: c}.directions(steps, func(s Spec) ([]*modes, error) {
 		return []*modes{newMean(s, 1, nil)}, nil
 	})
 }

@@ -36,7 +36,7 @@ func ExactResponse(w *graph.CSR, pi []float64, s Spec, c Curvature, steps int) (
 	if err != nil || m == nil {
 		return nil, err != nil, err
 	}
-	r, err = reacting{s, c}.directions(steps, func(s Spec) ([]*modes, error) {
+	r, err = Options{Spec: s, Curvature: c}.directions(steps, func(s Spec) ([]*modes, error) {
 		one := *m
 		one.theta, one.input = slices.Clone(m.theta), slices.Repeat([]float64{1}, len(m.theta))
 		one.respond(s)

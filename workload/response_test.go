@@ -128,7 +128,7 @@ func TestSketchResponse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
 		steps := rapid.IntRange(1, 30).Draw(t, "T")
-		s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: drawInvariant(t, steps), Probes: 4, LanczosSteps: 4,
+		s, err := NewSketch(context.Background(), w, pi, Options{Spec: drawInvariant(t, steps), Probes: 4, LanczosSteps: 4,
 			Seed: rapid.Uint64().Draw(t, "seed")})
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestReducedResponse(t *testing.T) {
 				t.Fatal(err)
 			}
 			pi, _ := w.Stationary()
-			s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: 6, LanczosSteps: 30})
+			s, err := NewSketch(context.Background(), w.Matrix(), pi, Options{Probes: 6, LanczosSteps: 30})
 			if err != nil {
 				t.Fatal(err)
 			}

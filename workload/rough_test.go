@@ -29,7 +29,7 @@ func TestFewStepsAreSaid(t *testing.T) {
 				t.Fatal(err, ok)
 			}
 			for _, m := range []int{2, 3, 6, 12} {
-				s, err := NewSketch(context.Background(), w.Matrix(), pi, SketchOptions{Probes: 40, LanczosSteps: m})
+				s, err := NewSketch(context.Background(), w.Matrix(), pi, Options{Probes: 40, LanczosSteps: m})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -21,44 +21,23 @@ type run struct {
 func (r *run) powers(l lags) ([]float64, int) {
 	m := len(r.alpha)
 	a := make([]float64, l.count*m)
-	row := func(p int) []float64 { return a[p*m : (p+1)*m] }
 	x := make([]float64, m)
 	x[0] = 1
-	if l.rule != nil {
-		l.rule.rowsTo(row, l.count, x, r.tridiagonal())
-	} else {
-		l.rowsTo(row, x, r.step)
-	}
+	l.rowsTo(func(p int) []float64 { return a[p*m : (p+1)*m] }, x, graph.NewCSRFromDense(r.tridiagonal()))
 	return a, m
 }
 
 // tridiagonal returns T.
-func (r *run) tridiagonal() *graph.CSR {
+func (r *run) tridiagonal() *mat.SymDense {
 	m := len(r.alpha)
-	t := mat.NewDense(m, m, nil)
+	t := mat.NewSymDense(m, nil)
 	for i, v := range r.alpha {
-		t.Set(i, i, v)
+		t.SetSym(i, i, v)
 		if i+1 < m {
-			t.Set(i, i+1, r.beta[i])
-			t.Set(i+1, i, r.beta[i])
+			t.SetSym(i, i+1, r.beta[i])
 		}
 	}
-	return graph.NewCSRFromDense(t)
-}
-
-// step writes T·x to dst.
-func (r *run) step(dst, x []float64) {
-	m := len(x)
-	for i, v := range x {
-		sum := r.alpha[i] * v
-		if i > 0 {
-			sum += r.beta[i-1] * x[i-1]
-		}
-		if i+1 < m {
-			sum += r.beta[i] * x[i+1]
-		}
-		dst[i] = sum
-	}
+	return t
 }
 
 // linear returns leftᵀ times the rows that l asks for.
@@ -91,15 +70,7 @@ func (r *run) addQuadratic(k []float64, l lags, weight float64) {
 
 // modes diagonalizes T, and makes the filters of a time-invariant spec of it.
 func (r *run) modes(s Spec, weight float64) (*modes, error) {
-	m := len(r.alpha)
-	t := mat.NewSymDense(m, nil)
-	for i := range m {
-		t.SetSym(i, i, r.alpha[i])
-		if i+1 < m {
-			t.SetSym(i, i+1, r.beta[i])
-		}
-	}
-	theta, v, ok := dense.Spectrum(t)
+	theta, v, ok := dense.Spectrum(r.tridiagonal())
 	if !ok {
 		return nil, fmt.Errorf("eigenvalues of a Lanczos run did not converge")
 	}
@@ -112,8 +83,8 @@ func (r *run) modes(s Spec, weight float64) (*modes, error) {
 		dense.Mul(out.metric, &half, v)
 	}
 	if r.left != nil {
-		out.left = make([]float64, m)
-		mat.NewVecDense(m, out.left).MulVec(v.T(), mat.NewVecDense(m, r.left))
+		out.left = make([]float64, len(theta))
+		mat.NewVecDense(len(theta), out.left).MulVec(v.T(), mat.NewVecDense(len(theta), r.left))
 	}
 	return out, nil
 }

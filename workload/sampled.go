@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/graph"
+	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
 	"mafalda/internal/lists"
 	"mafalda/internal/parallel"
@@ -49,19 +50,10 @@ type Sampled struct {
 	probes  []*mat.SymDense
 }
 
-// SampledOptions tunes NewSampled.
-type SampledOptions struct {
-	Spec      Spec
-	Curvature Curvature // how gradients react to errors; nil: they do not
-	Probes    int       // number of probes, at least LeastProbes
-	Seed      uint64
-	Progress  func(done, total int) // if not nil, called from the caller's goroutine; the unit is steps of a run
-}
-
 // NewSampled makes the estimate for T = steps over the row-stochastic w (n×n), of any changing network, of any number
 // of nodes. A probe takes O(nT) memory, and O(T² nnz + n T³/3) time. It fails as Spec.Check and Spec.Networks do, for
 // too few probes, and when the context ends.
-func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOptions) (*Sampled, error) {
+func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts Options) (*Sampled, error) {
 	s := opts.Spec
 	if err := s.Check(steps); err != nil {
 		return nil, err
@@ -87,16 +79,18 @@ func NewSampled(ctx context.Context, w *graph.CSR, steps int, opts SampledOption
 		}
 		out.nodes = networks.Nodes()
 		z := lists.Make(out.nodes, func(int) float64 { return float64(2*r.IntN(2) - 1) })
+		p.apart = p.separates(networks)
 		h := mat.NewSymDense(steps, nil)
 		missed := p.absences(r, out.nodes)
 		for _, d := range p.curvature {
-			part, err := p.respond(ctx, networks, z, missed, d.X, func(t int) {
+			part := mat.NewSymDense(steps, nil)
+			err := p.respond(ctx, part, networks, z, missed, d.X, func(t int) {
 				if opts.Progress != nil {
 					opts.Progress(i*steps+t, opts.Probes*steps)
 				}
 			})
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("estimate of a Gram matrix: %w", err)
 			}
 			floats.AddScaled(h.RawSymmetric().Data, d.Weight, part.RawSymmetric().Data)
 		}
@@ -131,13 +125,15 @@ func (s *Sampled) Deviations(steps int, visit func(e *mat.SymDense, probe bool) 
 // cachedEntries is the room for all matrices of a run: 512 MB.
 const cachedEntries = 1 << 25
 
-// probing makes probes.
+// probing runs the recursion on impulses of noise.
 type probing struct {
 	Spec
 	steps     int
 	curvature Curvature
 	reacts    bool // gradients react to errors
+	apart     bool // what all nodes have in common is taken out of the models, and added as it is
 	weights   []float64
+	metric    *mat.Dense    // of the models of all nodes; nil: the identity
 	common    *mat.SymDense // Gram matrix of all runs, where networks are not drawn and gradients do not react
 }
 
@@ -167,13 +163,17 @@ func (p *probing) impulse(impulses, models, z []float64, missed [][]bool, t int,
 	}
 }
 
-// respond returns the H of one vector and one run under feedback x.
-func (p *probing) respond(
-	ctx context.Context, networks *Networks, z []float64, missed [][]bool, x float64, tick func(t int),
-) (*mat.SymDense, error) {
-	n := networks.Nodes()
-	apart := !p.GradientTracking && (!p.reacts || reacting{Spec: p.Spec}.shrinks()) && networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
-	if apart && p.random() {
+// separates reports whether what all nodes have in common is simple to add, and has room.
+func (p *probing) separates(networks *Networks) bool {
+	return !p.GradientTracking && (!p.reacts || Options{Spec: p.Spec}.shrinks()) &&
+		networks.At(0, 0).NNZ()*p.steps*p.gossipRounds() <= cachedEntries
+}
+
+// respond adds to h the H of one vector and one run under feedback x.
+func (p *probing) respond(ctx context.Context, h *mat.SymDense, networks *Networks, z []float64, missed [][]bool, x float64,
+	tick func(t int)) error {
+	n := len(z)
+	if p.apart && p.random() {
 		rounds, drawn := p.gossipRounds(), networks
 		all := make([]*graph.CSR, p.steps*rounds) // drawn once
 		parallel.For(len(all), func(i int) { all[i] = drawn.At(i/rounds, i%rounds) })
@@ -181,31 +181,31 @@ func (p *probing) respond(
 	}
 	state, err := NewState[float64](p.Spec, p.steps, n, p.steps, 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	h := mat.NewSymDense(p.steps, nil)
 	impulses := make([]float64, n*p.steps)
 	for t := range p.steps {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("estimate of a Gram matrix: %w", context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 		p.impulse(impulses, state.Models(), z, missed, t, x)
-		state.Step(impulses, networks, func(models []float64) { p.add(h, models, t, apart) })
+		state.Step(impulses, networks, func(models []float64) { p.add(h, models, t) })
 		tick(t + 1)
 	}
-	if apart {
+	if p.apart {
 		if p.common == nil || p.random() || p.reacts {
 			p.common = p.commonGram(networks, x)
 		}
 		h.AddSym(h, p.common)
 	}
-	return h, nil
+	return nil
 }
 
-// add adds the squares of what the impulses up to step t have made of the models, apart from what these have in common.
-func (p *probing) add(h *mat.SymDense, models []float64, t int, apart bool) {
+// add adds the squares of what the impulses up to step t have made of the models: in the metric, or apart from what
+// these have in common.
+func (p *probing) add(h *mat.SymDense, models []float64, t int) {
 	n := len(models) / p.steps
-	if apart {
+	if p.apart {
 		mean := make([]float64, t+1)
 		for i := range n {
 			floats.AddScaled(mean, 1/float64(n), models[i*p.steps:i*p.steps+t+1])
@@ -214,7 +214,13 @@ func (p *probing) add(h *mat.SymDense, models []float64, t int, apart bool) {
 			floats.Sub(models[i*p.steps:i*p.steps+t+1], mean) // W keeps it 0 in all that follows
 		}
 	}
-	addSquares(h, p.weights[t], blas64.General{Rows: n, Cols: t + 1, Stride: p.steps, Data: models})
+	x := blas64.General{Rows: n, Cols: t + 1, Stride: p.steps, Data: models}
+	if p.metric != nil {
+		var y mat.Dense
+		dense.Mul(&y, p.metric, mat.NewDense(n, p.steps, models).Slice(0, n, 0, t+1))
+		x = y.RawMatrix()
+	}
+	addSquares(h, p.weights[t], x)
 }
 
 // addSquares adds weight·XᵀX for an X of n×(t+1) to the first rows and columns of h.

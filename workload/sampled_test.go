@@ -33,8 +33,9 @@ func TestAllSignsAreDefinition(t *testing.T) {
 			for i := range z {
 				z[i] = float64(2*(signs>>i&1) - 1)
 			}
-			h, err := p.respond(context.Background(), networks, z, nil, 0, func(int) {})
-			if err != nil {
+			h := mat.NewSymDense(steps, nil)
+			p.apart = p.separates(networks)
+			if err := p.respond(context.Background(), h, networks, z, nil, 0, func(int) {}); err != nil {
 				t.Fatal(err)
 			}
 			sum.AddSym(sum, h)
@@ -78,7 +79,7 @@ func TestSampledErrorsHold(t *testing.T) {
 		}
 		beyond := 0
 		for seed := range uint64(runs) {
-			e, err := NewSampled(context.Background(), w, steps, SampledOptions{Spec: s, Probes: 5, Seed: seed})
+			e, err := NewSampled(context.Background(), w, steps, Options{Spec: s, Probes: 5, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +107,7 @@ func TestSampledIsReproducible(t *testing.T) {
 		Absence: Absence{MissedSteps: 0.1, Carry: true}}
 	grams := make([]*mat.SymDense, 3)
 	for i, seed := range []uint64{1, 1, 2} {
-		e, err := NewSampled(context.Background(), complete(9), 7, SampledOptions{Spec: s, Probes: 4, Seed: seed})
+		e, err := NewSampled(context.Background(), complete(9), 7, Options{Spec: s, Probes: 4, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestSampledIsReproducible(t *testing.T) {
 }
 
 func TestSampledRefuses(t *testing.T) {
-	good := SampledOptions{Spec: Spec{Changes: Changes{NodeFailures: 0.1}}, Probes: 4}
+	good := Options{Spec: Spec{Changes: Changes{NodeFailures: 0.1}}, Probes: 4}
 	bad := good
 	bad.Probes = 3
 	if _, err := NewSampled(context.Background(), complete(3), 4, bad); err == nil {

@@ -30,21 +30,10 @@ import (
 // (Factor). With as many vectors as nodes they are the unit vectors, and the trace is no estimate.
 type Sketch struct {
 	draws
-	spec       reacting
+	spec       Options
 	stationary float64 // n‖π‖²
 	cross      *run    // run that c_q comes from; nil for symmetric W
 	probes     []*run
-}
-
-// SketchOptions tunes NewSketch.
-type SketchOptions struct {
-	Spec         Spec
-	Curvature    Curvature // how gradients react to errors; nil: they do not
-	Probes       int       // random vectors, at least 4; all unit vectors, n, if this is n or more
-	LanczosSteps int       // m, at least 2; fewer are made where the network has fewer dimensions
-	Seed         uint64
-	// if not nil, called from the caller's goroutine; the unit is matrix-vector products
-	Progress func(done, total int)
 }
 
 // ErrReversible is returned for gossip matrices that are not in detailed balance with any distribution: directed ones,
@@ -61,7 +50,7 @@ const drawnFloats = 80_000_000
 // graph.Gossip.Stationary returns. It costs probes·m products with w, and m·n numbers of memory for every probe that is
 // worked on at a time unless w is symmetric. The errors are the prefix workload, too few probes or steps, lengths
 // that do not fit, and the context's.
-func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptions) (*Sketch, error) {
+func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts Options) (*Sketch, error) {
 	n, cols := w.Dims()
 	switch {
 	case opts.Spec.Kind == Prefix:
@@ -82,7 +71,7 @@ func NewSketch(ctx context.Context, w *graph.CSR, pi []float64, opts SketchOptio
 	}
 	l := newLanczos(w, pi)
 	opts.Probes = min(opts.Probes, n)
-	s := &Sketch{draws: draws{n, opts.Probes, opts.Probes == n}, spec: reacting{opts.Spec, opts.Curvature}, stationary: l.stationary()}
+	s := &Sketch{draws: draws{n, opts.Probes, opts.Probes == n}, spec: Options{Spec: opts.Spec, Curvature: opts.Curvature}, stationary: l.stationary()}
 	total := (opts.Probes + 1) * opts.LanczosSteps
 	done := 0
 	tick := func(width int) error {
@@ -123,7 +112,7 @@ func sideBySide(probes, basis int) int { return max(1, min(probes, basisFloats/b
 
 // SketchFloats returns how many numbers NewSketch keeps at most, about: the bases of the vectors that are worked on at a
 // time, some vectors beside them, and what is known of every probe.
-func SketchFloats(nodes int, opts SketchOptions) float64 {
+func SketchFloats(nodes int, opts Options) float64 {
 	n, basis := float64(nodes), float64(nodes*opts.LanczosSteps)
 	kept := math.Min(float64(opts.LanczosSteps), n)
 	width := float64(sideBySide(opts.Probes, nodes*opts.LanczosSteps))

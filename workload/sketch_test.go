@@ -39,7 +39,7 @@ func reversible(t *rapid.T) (*graph.CSR, []float64) {
 
 // everything is a sketch from all unit vectors and all steps, which is no estimate.
 func everything(t *rapid.T, w *graph.CSR, pi []float64, spec Spec) *Sketch {
-	s, err := NewSketch(context.Background(), w, pi, SketchOptions{Spec: spec, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1})
+	s, err := NewSketch(context.Background(), w, pi, Options{Spec: spec, Probes: len(pi) + 2, LanczosSteps: len(pi) + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestSketchErrors(t *testing.T) {
 		const seeds, probes = 10, 10
 		for seed := range uint64(seeds) {
 			s, err := NewSketch(context.Background(), w.Matrix(), pi,
-				SketchOptions{Probes: probes, LanczosSteps: 30, Seed: seed})
+				Options{Probes: probes, LanczosSteps: 30, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestSketchErrors(t *testing.T) {
 func TestSketchIsReproducible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, pi := reversible(t)
-		opts := SketchOptions{Spec: drawSpec(t, 9), Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed")}
+		opts := Options{Spec: drawSpec(t, 9), Probes: 4, LanczosSteps: 6, Seed: rapid.Uint64().Draw(t, "seed")}
 		a, err := NewSketch(context.Background(), w, pi, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestSketchRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	pi, _ := w.Stationary()
-	good := SketchOptions{Probes: LeastProbes, LanczosSteps: 5}
+	good := Options{Probes: LeastProbes, LanczosSteps: 5}
 	for name, f := range map[string]func() error{
 		"one probe": func() error {
 			o := good

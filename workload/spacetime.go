@@ -28,11 +28,11 @@ import (
 //	H(M)[s,s'] = Σ_t tr((W^(t-s+e))ᵀ W^(t-s'+e) M),
 //	K(Y) = Σ_ss' Y[s,s'] Σ_t (W^(t-s+e))ᵀ W^(t-s'+e).
 //
-// Where nodes miss steps, each for itself, it is the expected error: see [Absence] and SharedKernel.
+// Where nodes miss steps, each for itself, it is the expected error: see [Absence].
 type SpaceTime struct {
 	w       *graph.CSR
 	steps   int
-	spec    reacting // spec with all nodes in every step
+	spec    Options // spec with all nodes in every step
 	absence Absence
 }
 
@@ -45,15 +45,15 @@ func NewSpaceTime(w *graph.CSR, steps int, opts Options) (*SpaceTime, error) {
 	if opts.Spec.Kind == Prefix {
 		return nil, fmt.Errorf("the %v workload has no nodes", opts.Spec.Kind)
 	}
-	s, err := opts.reactingSpec(w, steps)
-	if err != nil {
+	if err := opts.check(w, steps); err != nil {
 		return nil, err
 	}
+	s := Options{Spec: opts.Spec, Curvature: opts.Curvature}
 	if field := s.Changes.given(); field != "" {
 		return nil, fault.New(field, nil, "noise that nodes share needs the same network in every step: leave out [%s]", field)
 	}
 	absence := s.Absence
-	if s.curvature != nil && absence.MissedSteps > 0 {
+	if s.Curvature != nil && absence.MissedSteps > 0 {
 		return nil, fault.New("Curvature", nil, "with noise that nodes share is for nodes that miss no steps: leave out [MissedSteps]")
 	}
 	s.Absence = Absence{}
@@ -78,7 +78,7 @@ func (s *SpaceTime) TimeGram(ctx context.Context, m *mat.SymDense) (*mat.SymDens
 }
 
 // TimeKernel returns what TimeGram is the sum of: the errors of single steps, too, of noise of covariance M.
-func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*SharedKernel, error) {
+func (s *SpaceTime) TimeKernel(ctx context.Context, m *mat.SymDense) (*Kernel, error) {
 	if m.SymmetricDim() != s.Nodes() {
 		panic(mat.ErrShape)
 	}
@@ -101,7 +101,7 @@ func (s *SpaceTime) VectorGram(ctx context.Context, b []float64) (*mat.SymDense,
 
 // kernel returns the kernel of H(LLᵀ); the rows of starts are the rows of Lᵀ.
 func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, error) {
-	k, err := s.spec.kernelFrom(ctx, s.w, starts, s.steps)
+	k, err := s.spec.kernelOver(ctx, basis{w: s.w, starts: starts}, s.steps)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -109,7 +109,7 @@ func (s *SpaceTime) kernel(ctx context.Context, starts mat.Matrix) (*Kernel, err
 }
 
 // SpaceGram returns K(Y), n×n, for a symmetric Y, T×T, at twice the cost of TimeGram. Where nodes miss steps its entries between
-// nodes are of ĀYĀᵀ in the place of Y, and its diagonal of E[AYAᵀ]: see SharedKernel.
+// nodes are of ĀYĀᵀ in the place of Y, and its diagonal of E[AYAᵀ]: see Kernel.
 func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
 	if y.SymmetricDim() != s.steps {
 		panic(mat.ErrShape)
@@ -135,7 +135,7 @@ func (s *SpaceTime) SpaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 // c[τ,τ'] how often ⟨R_τ, R_τ'⟩ counts in ⟨Gram, Y⟩, it is Σ c[τ,τ'] R_τᵀR_τ', which is made column by column: by products
 // with c, and then by Horner's rule in Wᵀ.
 func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDense, error) {
-	if s.spec.curvature != nil && !s.spec.shrinks() && !s.spec.evenly() {
+	if s.spec.feedsBack() && !s.spec.evenly() {
 		return nil, fault.New("Curvature", nil, "with noise that nodes share, and momentum or tracking, is for constant "+
 			"rates and gossip in every step")
 	}
@@ -152,7 +152,7 @@ func (s *SpaceTime) spaceGram(ctx context.Context, y *mat.SymDense) (*mat.SymDen
 // addColumns adds the columns of K that come from a strand.
 func (s *SpaceTime) addColumns(ctx context.Context, columns []float64, of strand, counts []float64) error {
 	n, rows := s.Nodes(), of.count
-	p, q := newPanel(s.w, of.lags, n), newPanel(s.w, of.lags, n)
+	p, q := newPanel(basis{w: s.w}, of.lags, n), newPanel(basis{w: s.w}, of.lags, n)
 	c := blas64.General{Rows: rows, Cols: rows, Stride: rows, Data: counts}
 	all := func(p *panel, count int) blas64.General {
 		return blas64.General{Rows: rows, Cols: count * n, Stride: p.width * n, Data: p.data}
@@ -167,11 +167,7 @@ func (s *SpaceTime) addColumns(ctx context.Context, columns []float64, of strand
 		gemm.Gemm(blas.NoTrans, blas.NoTrans, of.weight, c, all(p, to-from), 0, all(q, to-from))
 		parallel.For(to-from, func(slot int) {
 			column := make([]float64, n)
-			if of.rule != nil {
-				of.rule.adjointTo(column, func(tau int) []float64 { return q.row(tau, slot) }, rows, back)
-			} else {
-				q.adjoint(column, slot)
-			}
+			of.adjointTo(column, func(tau int) []float64 { return q.row(tau, slot) }, back)
 			floats.Add(columns[(from+slot)*n:(from+slot+1)*n], column)
 		})
 	}
@@ -192,22 +188,4 @@ func (s *SpaceTime) counts(y *mat.SymDense, rows int) []float64 {
 		}
 	}
 	return c
-}
-
-// adjoint writes Σ_τ R_τᵀ row(τ) of a node's place to dst. It changes the rows.
-func (p *panel) adjoint(dst []float64, slot int) {
-	p.lags.filterBack(func(tau int) []float64 { return p.row(tau, slot) })
-	clear(dst)
-	next := make([]float64, len(dst))
-	for tau := p.lags.count - 1; tau >= 0; tau-- {
-		floats.Add(dst, p.row(tau, slot))
-		powers := p.lags.stride
-		if tau == 0 {
-			powers = p.lags.first
-		}
-		for range powers {
-			p.w.MulVecTo(next, true, dst)
-			copy(dst, next)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"mafalda/graph"
 	"mafalda/internal/dense"
+	"mafalda/internal/lists"
 )
 
 // MaxSpectralNodes bounds dense eigenvalue problems: 32 MB and some ten seconds.
@@ -35,17 +36,11 @@ func addSpectral(k []float64, w *graph.CSR, l lags) error {
 
 // addFiltered makes the rows of the kernel for every eigenvalue.
 func addFiltered(k, values []float64, l lags) {
-	n := len(values)
-	rows := mat.NewDense(l.count, n, nil)
-	for i, lambda := range values {
-		step := integerPower(lambda, l.stride)
-		v := integerPower(lambda, l.first)
-		for tau := range l.count {
-			rows.Set(tau, i, v)
-			v *= step
-		}
-	}
-	l.filter(rows.RawRowView)
+	rows := mat.NewDense(l.count, len(values), nil)
+	power := func(p int) []float64 { return lists.Map(values, func(v float64) float64 { return integerPower(v, p) }) }
+	w, x := diagonal(power(l.stride)), power(l.first)
+	l.first, l.stride = 0, 1
+	l.rowsTo(rows.RawRowView, x, w)
 	dense.Mul(mat.NewDense(l.count, l.count, k), rows, rows.T())
 }
 
