@@ -128,42 +128,33 @@ func everyTurn(steps, turns int) Schema {
 	return s
 }
 
-// base is what all samplers have.
-type base struct {
-	of      Sampling
-	schema  Schema
-	records int
+// drawing is the Sampler of a Sampling.
+type drawing struct {
+	sampling Sampling
+	schema   Schema
+	records  int
+	expected float64
+	batch    func(step int) []int // batch of a step that is one of T
 }
 
-func (b base) Sampling() Sampling { return b.of }
-func (b base) Records() int       { return b.records }
-func (b base) Schema() Schema     { return b.schema }
+func (s *drawing) Sampling() Sampling { return s.sampling }
+func (s *drawing) Records() int       { return s.records }
+func (s *drawing) Schema() Schema     { return s.schema }
+func (s *drawing) Expected() float64  { return s.expected }
 
-// checkStep panics for a step that the sampler does not have.
-func (b base) checkStep(step int) {
-	if step < 0 || step >= b.schema.Steps() {
-		panic(fmt.Sprintf("participation: step %d of %d", step, b.schema.Steps()))
+func (s *drawing) Batch(step int) []int {
+	if step < 0 || step >= s.schema.Steps() {
+		panic(fmt.Sprintf("participation: step %d of %d", step, s.schema.Steps()))
 	}
+	return s.batch(step)
 }
 
-// inTurn is a sampler of batches that are visited in turn and never change.
-type inTurn struct {
-	base
-	batches [][]int
-}
-
-// newInTurn puts record i into batch of[i].
-func newInTurn(s Sampling, steps, batches int, of []int) *inTurn {
-	t := &inTurn{base{s, everyTurn(steps, batches), len(of)}, make([][]int, batches)}
+// newInTurn returns the sampler of batches that are visited in turn and never change: record i is in batch of[i].
+func newInTurn(s Sampling, steps, batches int, of []int) Sampler {
+	all := make([][]int, batches)
 	for record, batch := range of {
-		t.batches[batch] = append(t.batches[batch], record)
+		all[batch] = append(all[batch], record)
 	}
-	return t
-}
-
-func (s *inTurn) Expected() float64 { return float64(s.records) / float64(len(s.batches)) }
-
-func (s *inTurn) Batch(step int) []int {
-	s.checkStep(step)
-	return slices.Clone(s.batches[step%len(s.batches)])
+	return &drawing{s, everyTurn(steps, batches), len(of), float64(len(of)) / float64(batches),
+		func(step int) []int { return slices.Clone(all[step%batches]) }}
 }

@@ -65,34 +65,19 @@ func (a AllocationSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if most := o.Steps / a.Groups; a.Participations < 1 || a.Participations > most {
 		return nil, fault.New("Participations", a.Participations, "must be from 1 to %d, the steps of a group", most)
 	}
-	return &allocationSampler{base{a, everyTurn(o.Steps, a.Groups), o.Records}, a, o.Key,
-		o.Key.assign(forAllocatedGroups, o.Records, a.Groups)}, nil
-}
-
-type allocationSampler struct {
-	base
-	sampling AllocationSampling
-	key      Key
-	groups   []int // group of every record
-}
-
-func (s *allocationSampler) Expected() float64 {
-	return float64(len(s.groups)) * float64(s.sampling.Participations) / float64(s.schema.Steps())
-}
-
-func (s *allocationSampler) Batch(step int) []int {
-	s.checkStep(step)
-	group := step % s.sampling.Groups
-	block, place, size := s.sampling.Block(step, s.schema.Steps())
-	var batch []int
-	s.key.eachNumber(forAllocation, block, len(s.groups), func(record int, number uint64) {
-		v, ok := uniform(number, uint64(size))
-		for attempt := 1; !ok; attempt++ {
-			v, ok = uniform(s.key.number(forAllocation, block+attempt*s.sampling.Participations, record), uint64(size))
-		}
-		if s.groups[record] == group && int(v) == place {
-			batch = append(batch, record)
-		}
-	})
-	return batch
+	groups := o.Key.assign(forAllocatedGroups, o.Records, a.Groups)
+	expected := float64(o.Records) * float64(a.Participations) / float64(o.Steps)
+	return &drawing{a, everyTurn(o.Steps, a.Groups), o.Records, expected, func(step int) (batch []int) {
+		block, place, size := a.Block(step, o.Steps)
+		o.Key.eachNumber(forAllocation, block, o.Records, func(record int, number uint64) {
+			v, ok := uniform(number, uint64(size))
+			for attempt := 1; !ok; attempt++ {
+				v, ok = uniform(o.Key.number(forAllocation, block+attempt*a.Participations, record), uint64(size))
+			}
+			if groups[record] == step%a.Groups && int(v) == place {
+				batch = append(batch, record)
+			}
+		})
+		return batch
+	}}, nil
 }

@@ -37,41 +37,35 @@ func (m MinSepSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if err != nil {
 		return nil, fault.Because("Separation", err)
 	}
-	s := &minSepSampler{base{m, schema, o.Records}, schema, m.Probability, make([][]int, o.Steps)}
+	batches := make([][]int, o.Steps)
 	rest, times, c := make([]int, o.Records), make([]int, o.Records), newCoin(m.Probability)
-	for step := range s.batches { // rest is the first step that a record may take part in again
+	for step := range batches { // rest is the first step that a record may take part in again
 		o.Key.eachNumber(forMinSep, step, o.Records, func(record int, number uint64) {
 			if times[record] < schema.participations && step >= rest[record] && c.comesUp(number) {
-				s.batches[step] = append(s.batches[step], record)
+				batches[step] = append(batches[step], record)
 				times[record]++
 				rest[record] = step + schema.separation
 			}
 		})
 	}
-	return s, nil
+	return &drawing{m, schema, o.Records, float64(o.Records) * m.sum(schema) / float64(o.Steps),
+		func(step int) []int { return slices.Clone(batches[step]) }}, nil
 }
 
-type minSepSampler struct {
-	base
-	minSep      MinSep
-	probability float64
-	batches     [][]int // batch of every step
-}
-
-// Expected is the mean over the steps of Σ_j f_j(t) records, where f_j(t), the probability that a record's
-// participation j is in step t, is (1-q)·f_j(t-1) + q·f_{j-1}(t-b), and f_1(t) = q(1-q)^t.
-func (s *minSepSampler) Expected() float64 {
-	steps, q := s.minSep.steps, s.probability
+// sum returns the sum over the steps of Σ_j f_j(t), where f_j(t), the probability that a record's participation j is in
+// step t, is (1-q)·f_j(t-1) + q·f_{j-1}(t-b), and f_1(t) = q(1-q)^t.
+func (m MinSepSampling) sum(schema MinSep) float64 {
+	steps, q := schema.steps, m.Probability
 	before, sum := make([]float64, steps), 0.0
-	for j := range s.minSep.participations {
+	for j := range schema.participations {
 		f := make([]float64, steps)
 		for t := range f {
 			var starts float64 // that the record may take part from step t on
 			switch {
 			case j == 0 && t == 0:
 				starts = 1
-			case j > 0 && t >= s.minSep.separation:
-				starts = before[t-s.minSep.separation]
+			case j > 0 && t >= schema.separation:
+				starts = before[t-schema.separation]
 			}
 			f[t] = q * starts
 			if t > 0 {
@@ -81,10 +75,5 @@ func (s *minSepSampler) Expected() float64 {
 		}
 		before = f
 	}
-	return float64(s.records) * sum / float64(steps)
-}
-
-func (s *minSepSampler) Batch(step int) []int {
-	s.checkStep(step)
-	return slices.Clone(s.batches[step])
+	return sum
 }

@@ -50,29 +50,14 @@ func (p PoissonSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if err := cmp.Or(o.check(true), o.checkTurns("Groups", p.Groups), checkProbability(p.Probability)); err != nil {
 		return nil, err
 	}
-	return &poissonSampler{base{p, everyTurn(o.Steps, p.Groups), o.Records}, p, o.Key, newCoin(p.Probability),
-		o.Key.assign(forGroups, o.Records, p.Groups)}, nil
-}
-
-type poissonSampler struct {
-	base
-	sampling PoissonSampling
-	key      Key
-	coin     coin
-	groups   []int // group of every record
-}
-
-func (s *poissonSampler) Expected() float64 {
-	return float64(len(s.groups)) / float64(s.sampling.Groups) * s.sampling.Probability
-}
-
-func (s *poissonSampler) Batch(step int) []int {
-	s.checkStep(step)
-	var batch []int
-	s.key.eachNumber(forPoisson, step, len(s.groups), func(record int, number uint64) {
-		if s.groups[record] == step%s.sampling.Groups && s.coin.comesUp(number) {
-			batch = append(batch, record)
-		}
-	})
-	return batch
+	c, groups := newCoin(p.Probability), o.Key.assign(forGroups, o.Records, p.Groups)
+	expected := float64(o.Records) / float64(p.Groups) * p.Probability
+	return &drawing{p, everyTurn(o.Steps, p.Groups), o.Records, expected, func(step int) (batch []int) {
+		o.Key.eachNumber(forPoisson, step, o.Records, func(record int, number uint64) {
+			if groups[record] == step%p.Groups && c.comesUp(number) {
+				batch = append(batch, record)
+			}
+		})
+		return batch
+	}}, nil
 }

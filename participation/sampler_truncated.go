@@ -40,25 +40,16 @@ func (t TruncatedSampling) Sampler(o SamplerOptions) (Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &truncatedSampler{plain.(*poissonSampler), t}, nil
-}
-
-type truncatedSampler struct {
-	*poissonSampler
-	truncated TruncatedSampling
-}
-
-func (s *truncatedSampler) Sampling() Sampling { return s.truncated }
-
-func (s *truncatedSampler) Batch(step int) []int {
-	batch := s.poissonSampler.Batch(step)
-	if len(batch) <= s.truncated.MaxBatch {
+	return &drawing{t, plain.Schema(), o.Records, plain.Expected(), func(step int) []int {
+		batch := plain.Batch(step)
+		if len(batch) <= t.MaxBatch {
+			return batch
+		}
+		numbers := make(map[int]uint64, len(batch))
+		o.Key.eachNumber(forPoisson, step, o.Records, func(record int, number uint64) { numbers[record] = number })
+		slices.SortFunc(batch, func(a, b int) int { return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b)) })
+		batch = batch[:t.MaxBatch]
+		slices.Sort(batch)
 		return batch
-	}
-	numbers := make(map[int]uint64, len(batch))
-	s.key.eachNumber(forPoisson, step, len(s.groups), func(record int, number uint64) { numbers[record] = number })
-	slices.SortFunc(batch, func(a, b int) int { return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b)) })
-	batch = batch[:s.truncated.MaxBatch]
-	slices.Sort(batch)
-	return batch
+	}}, nil
 }
