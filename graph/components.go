@@ -34,14 +34,6 @@ func (g *Graph) Components() [][]int {
 	return components
 }
 
-// restrict returns the graph on a component, and its nodes.
-func (g *Graph) restrict(component []int) (*Graph, []int) {
-	if len(component) == len(g.labels) {
-		return g, component
-	}
-	return g.Subgraph(component), component
-}
-
 // StronglyConnected reports whether every node is reached from every other along directed edges. An undirected graph is
 // if it is connected.
 func (g *Graph) StronglyConnected() bool {

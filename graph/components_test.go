@@ -51,7 +51,8 @@ func TestComponentsAreReachability(t *testing.T) {
 		if len(seen) != g.Nodes() {
 			t.Fatalf("components hold %d of %d nodes", len(seen), g.Nodes())
 		}
-		largest, kept := g.restrict(g.Components()[0])
+		kept := g.Components()[0]
+		largest := g.Subgraph(kept)
 		if largest.Nodes() != len(kept) || len(largest.Components()) != 1 {
 			t.Fatalf("largest component %v", kept)
 		}

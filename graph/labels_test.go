@@ -1,11 +1,8 @@
 package graph
 
 import (
-	"math/big"
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestLabelOrder(t *testing.T) {
@@ -28,18 +25,4 @@ func TestLabelOrder(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestIntegersCompareAsBigInts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SliceOfN(rapid.StringMatching(`[+-]?0{0,2}[0-9]{1,22}`), 2, 2).Draw(t, "integers")
-		a, ok1 := parseInteger(s[0])
-		b, ok2 := parseInteger(s[1])
-		x, _ := new(big.Int).SetString(s[0], 10)
-		y, _ := new(big.Int).SetString(s[1], 10)
-		got := a.compare(b)
-		if want := x.Cmp(y); !ok1 || !ok2 || (got < 0) != (want < 0) || (got > 0) != (want > 0) {
-			t.Fatalf("compare %q = %d, want %d", s, got, want)
-		}
-	})
 }

@@ -137,7 +137,7 @@ func (n *Network) loadGossip(o NetworkOptions) (err error) {
 func (n *Network) connect(o NetworkOptions) error {
 	components := n.Graph.Components()
 	n.Components = len(components)
-	largest, kept := n.Graph.restrict(components[0])
+	kept := components[0]
 	dropped := n.Graph.Nodes() - len(kept)
 	switch {
 	case dropped == 0:
@@ -150,7 +150,7 @@ func (n *Network) connect(o NetworkOptions) error {
 		}
 		n.Note("warning: the graph is not connected: keeping the largest component, %d of %d nodes", len(kept),
 			n.Graph.Nodes())
-		n.Graph, n.Gossip, n.Origin.DroppedNodes = largest, gossip, dropped
+		n.Graph, n.Gossip, n.Origin.DroppedNodes = n.Graph.Subgraph(kept), gossip, dropped
 	}
 	if n.Graph.Directed() && !n.Graph.StronglyConnected() {
 		n.Note("warning: the directed graph is not strongly connected: the nodes will not reach consensus")

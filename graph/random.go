@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -192,30 +193,26 @@ func watts(p []float64, rng *rand.Rand) (*Graph, error) {
 	return newUnweighted(n, edges)
 }
 
-// geometric joins points of the unit square nearer than r, looking into the neighbouring cells of a grid only.
+// geometric joins points of the unit square nearer than r, going from left to right.
 func geometric(p []float64, rng *rand.Rand) (*Graph, error) {
 	n, radius := int(p[0]), p[1]
 	if err := checkSize(p[0], math.Max(math.Min(1, math.Pi*radius*radius)*p[0]*p[0]/2, p[0])); err != nil {
 		return nil, err
 	}
-	x, y := make([]float64, n), make([]float64, n)
-	cells := max(1, min(int(1/math.Max(radius, 1e-9)), int(math.Sqrt(p[0]))))
-	members := make([][]int, cells*cells)
-	cell := func(v float64) int { return min(int(v*float64(cells)), cells-1) }
-	for i := range n {
-		x[i], y[i] = rng.Float64(), rng.Float64()
-		at := cell(y[i])*cells + cell(x[i])
-		members[at] = append(members[at], i)
+	type point struct {
+		x, y float64
+		node int
 	}
+	points := lists.Make(n, func(i int) point { return point{rng.Float64(), rng.Float64(), i} })
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	var edges []Edge
-	for u := range n {
-		for cy := max(0, cell(y[u])-1); cy <= min(cells-1, cell(y[u])+1); cy++ {
-			for cx := max(0, cell(x[u])-1); cx <= min(cells-1, cell(x[u])+1); cx++ {
-				for _, v := range members[cy*cells+cx] {
-					if v > u && squaredDistance(x[u]-x[v], y[u]-y[v]) < radius*radius {
-						edges = append(edges, Edge{U: u, V: v})
-					}
-				}
+	for i, a := range points {
+		for _, b := range points[i+1:] {
+			if b.x-a.x >= radius {
+				break
+			}
+			if squaredDistance(b.x-a.x, b.y-a.y) < radius*radius {
+				edges = append(edges, Edge{U: a.node, V: b.node})
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package optim
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -9,48 +10,45 @@ import (
 // minCurvature is the least cosine between a step and its change of gradient for the pair to be kept.
 const minCurvature = 1e-10
 
-// history is the memory of L-BFGS: the last steps s and changes of gradient y, in a ring whose places are made when
-// they are first needed.
+// pair is a step s with its change of gradient y.
+type pair struct {
+	s, y       []float64
+	rho, alpha float64 // 1/(sᵀy), and what solveTo takes of s
+}
+
+// history is the memory of L-BFGS: the last pairs, the oldest first, and one more to compute the next pair in.
 type history struct {
-	n     int
-	s, y  [][]float64
-	rho   []float64 // 1/(sᵀy)
-	alpha []float64
-	first int // the oldest pair
-	count int
+	n, memory int
+	pairs     []*pair
+	next      *pair // nil: not made yet
 }
 
-func newHistory(memory, n int) *history {
-	places := memory + 1 // one more to compute the next pair in
-	return &history{n: n, s: make([][]float64, places), y: make([][]float64, places), rho: make([]float64, places),
-		alpha: make([]float64, places)}
-}
+func newHistory(memory, n int) *history { return &history{n: n, memory: memory} }
 
-func (h *history) empty() bool    { return h.count == 0 }
-func (h *history) clear()         { h.count = 0 }
-func (h *history) slot(i int) int { return (h.first + i) % len(h.s) }
+func (h *history) empty() bool { return len(h.pairs) == 0 }
 
-// nextSlot returns the free place for the next pair.
-func (h *history) nextSlot() (s, y []float64) {
-	i := h.slot(h.count)
-	if h.s[i] == nil {
-		h.s[i], h.y[i] = make([]float64, h.n), make([]float64, h.n)
+// clear forgets all pairs.
+func (h *history) clear() { h.pairs = nil }
+
+// nextPair returns the place for the next pair.
+func (h *history) nextPair() *pair {
+	if h.next == nil {
+		h.next = &pair{s: make([]float64, h.n), y: make([]float64, h.n)}
 	}
-	return h.s[i], h.y[i]
+	return h.next
 }
 
-// push keeps the pair written to next, unless its curvature is not safely positive.
+// push keeps the pair written to nextPair, unless its curvature is not safely positive.
 func (h *history) push() {
-	i := h.slot(h.count)
-	curvature := dot(h.s[i], h.y[i])
-	if !(curvature > minCurvature*math.Sqrt(dot(h.s[i], h.s[i])*dot(h.y[i], h.y[i]))) {
+	p := h.next
+	curvature := dot(p.s, p.y)
+	if !(curvature > minCurvature*math.Sqrt(dot(p.s, p.s)*dot(p.y, p.y))) {
 		return
 	}
-	h.rho[i] = 1 / curvature
-	if h.count < len(h.s)-1 {
-		h.count++
-	} else {
-		h.first = h.slot(1)
+	p.rho = 1 / curvature
+	h.pairs, h.next = append(h.pairs, p), nil
+	if len(h.pairs) > h.memory {
+		h.pairs, h.next = h.pairs[1:], h.pairs[0]
 	}
 }
 
@@ -58,27 +56,23 @@ func (h *history) push() {
 // 7.4). Between the loops stands precondition, or sᵀy/yᵀy of the last pair if that is nil.
 func (h *history) solveTo(dst, g []float64, precondition func(dst, g []float64)) {
 	q := dst
-	var scratch []float64
 	if precondition != nil { // the free pair's space serves as scratch
-		scratch, _ = h.nextSlot()
-		q = scratch
+		q = h.nextPair().s
 	}
 	copy(q, g)
-	for k := h.count - 1; k >= 0; k-- {
-		i := h.slot(k)
-		h.alpha[i] = h.rho[i] * dot(h.s[i], q)
-		addScaled(q, -h.alpha[i], h.y[i])
+	for _, p := range slices.Backward(h.pairs) {
+		p.alpha = p.rho * dot(p.s, q)
+		addScaled(q, -p.alpha, p.y)
 	}
 	switch {
 	case precondition != nil:
-		precondition(dst, scratch)
-	case h.count > 0:
-		last := h.slot(h.count - 1)
-		floats.Scale(1/(h.rho[last]*dot(h.y[last], h.y[last])), dst)
+		precondition(dst, q)
+	case !h.empty():
+		last := h.pairs[len(h.pairs)-1]
+		floats.Scale(1/(last.rho*dot(last.y, last.y)), dst)
 	}
-	for k := range h.count {
-		i := h.slot(k)
-		beta := h.rho[i] * dot(h.y[i], dst)
-		addScaled(dst, h.alpha[i]-beta, h.s[i])
+	for _, p := range h.pairs {
+		beta := p.rho * dot(p.y, dst)
+		addScaled(dst, p.alpha-beta, p.s)
 	}
 }

@@ -183,10 +183,10 @@ func (r *run) search() bool {
 // accept makes the trial point the iterate.
 func (r *run) accept() {
 	r.f.GradientTo(r.trialGradient)
-	s, y := r.pairs.nextSlot()
-	subTo(s, r.trial, r.x)
-	subTo(y, r.trialGradient, r.gradient)
-	r.step, r.change = s, y
+	p := r.pairs.nextPair()
+	subTo(p.s, r.trial, r.x)
+	subTo(p.y, r.trialGradient, r.gradient)
+	r.step, r.change = p.s, p.y
 	r.pairs.push()
 	copy(r.x, r.trial)
 	r.gradient, r.trialGradient = r.trialGradient, r.gradient
