@@ -29,7 +29,7 @@ type Kernel struct {
 	powers   lags       // powers of W whose inner products are in products
 	products *diagonals // inner products of powers of W
 
-	own *Kernel // of noise that is correlated between nodes which miss steps, the kernel of its variances: see gram
+	own *Kernel // kernel of the variances, for noise that is correlated between nodes which miss steps: see gram
 
 	sum *mat.SymDense // Σ_t weights[t]·G_t before the filter, where nothing is known of single steps
 }
