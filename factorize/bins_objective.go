@@ -2,6 +2,7 @@ package factorize
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -40,7 +41,7 @@ func newBinsObjective(h *mat.SymDense, p Bins, weights *mat.SymDense) *binsObjec
 	return &binsObjective{steps: n, bins: p.Number, bands: p.bands(n), h: numbersOf(h),
 		weights: weights, strategy: mat.NewTriDense(n, mat.Lower, nil), noising: mat.NewTriDense(n, mat.Lower, nil),
 		theta: square(), inverse: square(), upper: square(), half: square(), work: square(),
-		sums: mat.NewDense(n, p.Number, nil), weighted: mat.NewDense(n, p.Number, nil), norms: make([]float64, n),
+		sums: mat.NewDense(n, p.Number, nil), weighted: mat.NewDense(n, p.Number, nil), norms: slices.Repeat([]float64{1}, n),
 		scaled: square()}
 }
 
@@ -60,11 +61,7 @@ func (o *binsObjective) Value(theta []float64) float64 {
 	if dense.InverseTri(o.noising, o.strategy) != nil {
 		return math.Inf(1)
 	}
-	for t := range n {
-		for s := range t + 1 {
-			o.inverse[t*n+s] = o.noising.At(t, s)
-		}
-	}
+	copy(o.inverse, numbersOf(o.noising))
 	copy(o.upper, o.inverse)
 	dense.Transpose(o.upper, n)
 	dense.MulTo(o.half, o.weigh(), o.upper, n)
@@ -81,9 +78,6 @@ func (o *binsObjective) weigh() []float64 {
 	if o.weights != nil {
 		o.weighted.Mul(o.sums, o.weights)
 		o.privacy = floats.Dot(o.weighted.RawMatrix().Data, o.sums.RawMatrix().Data)
-		for s := range o.norms {
-			o.norms[s] = 1
-		}
 		return o.h
 	}
 	o.privacy = 1

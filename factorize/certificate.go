@@ -100,7 +100,6 @@ const tightExcess = 1e-3
 // factor is F of a dual variable Λ = F Fᵀ, T×T.
 type factor interface {
 	mulTo(dst, a []float64) // a·F, both T×T row by row
-	norm() float64          // ‖F‖_F
 	dense() *mat.Dense
 }
 
@@ -215,15 +214,6 @@ func (f *blockFactor) dense() *mat.Dense {
 	return d
 }
 
-func (f *blockFactor) norm() float64 {
-	var sum float64
-	for _, block := range f.blocks {
-		norm := mat.Norm(block, 2)
-		sum += norm * norm
-	}
-	return math.Sqrt(sum)
-}
-
 // mulTo works pattern by pattern, O(T²k); the columns of the result are sorted by pattern.
 func (f *blockFactor) mulTo(dst, a []float64) {
 	steps, longest := f.steps, 0
@@ -328,8 +318,6 @@ func (f *maskFactor) dense() *mat.Dense {
 	return mat.DenseCopyOf(mat.NewDense(f.steps, f.steps, f.upper).T())
 }
 
-func (f *maskFactor) norm() float64 { return floats.Norm(f.upper, 2) }
-
 func (f *maskFactor) mulTo(dst, a []float64) { dense.MulUpperTo(dst, a, f.upper, f.steps) }
 
 // farBound is singularValueBound of the objective's R for a Λ.
@@ -351,17 +339,37 @@ func singularValueBound(root mat.Matrix, lambda []float64, k mask, s *scratch) (
 	}
 	var n mat.Dense
 	dense.Mul(&n, root, factor.dense())
-	var svd mat.SVD
-	if !svd.Factorize(&n, mat.SVDNone) {
-		return 0, errors.New("singular values for the lower bound did not converge")
+	values, err := singularValues(&n)
+	if err != nil {
+		return 0, err
 	}
-	values := svd.Values(nil)
 	var nuclear float64
 	backward := 8 * float64(k.schema.Steps()) * 0x1p-53 * values[0] // of the product and of each singular value
 	for _, v := range values {
 		nuclear += math.Max(v-backward, 0)
 	}
 	return finiteBound(nuclear, total, 1e-12)
+}
+
+var (
+	errEigen = errors.New("eigenvalues for the lower bound did not converge")
+	errSVD   = errors.New("singular values for the lower bound did not converge")
+)
+
+func singularValues(m mat.Matrix) ([]float64, error) {
+	var svd mat.SVD
+	if !svd.Factorize(m, mat.SVDNone) {
+		return nil, errSVD
+	}
+	return svd.Values(nil), nil
+}
+
+func eigenvalues(m mat.Symmetric) ([]float64, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(m, false) {
+		return nil, errEigen
+	}
+	return eigen.Values(nil), nil
 }
 
 // polarBound is the bound by the polar factor of R F; not ok if that is not known well.
@@ -376,7 +384,7 @@ func polarBound(root mat.Matrix, f factor, total float64, s *scratch) (bound flo
 		return 0, false
 	}
 	defer p.release()
-	wrong := roundingError(steps) * floats.Norm(r, 2) * f.norm()
+	wrong := roundingError(steps) * floats.Norm(r, 2) * mat.Norm(f.dense(), 2)
 	nuclear, ok := p.nuclear(product, wrong)
 	if !ok {
 		return 0, false

@@ -1,7 +1,6 @@
 package factorize
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -52,7 +51,7 @@ func NewDual(h, x *mat.SymDense, schema participation.Schema) (*Dual, error) {
 func (d *Dual) rotate(h *mat.SymDense) error {
 	_, v, ok := dense.Spectrum(d.product(h))
 	if !ok {
-		return errors.New("eigenvectors for the lower bound did not converge")
+		return errEigen
 	}
 	var rotated mat.Dense
 	steps := h.SymmetricDim()
@@ -86,12 +85,12 @@ func (d *Dual) LowerBound(h *mat.SymDense) (float64, error) {
 	if h.SymmetricDim() > manyEigenvalues {
 		return d.byBlocks(s, wrong)
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(s, false) {
-		return 0, errors.New("eigenvalues for the lower bound did not converge")
+	values, err := eigenvalues(s)
+	if err != nil {
+		return 0, err
 	}
 	var nuclear float64
-	for _, v := range eigen.Values(nil) {
+	for _, v := range values {
 		nuclear += math.Sqrt(math.Max(0, v-wrong))
 	}
 	return finiteBound(nuclear, d.total, 1e-12)
@@ -123,11 +122,11 @@ func (d *Dual) byBlocks(s *mat.SymDense, wrong float64) (float64, error) {
 		for i := range size {
 			copy(diagonal.RawRowView(i)[:i+1], factor.Data[(from+i)*factor.Stride+from:])
 		}
-		var svd mat.SVD
-		if !svd.Factorize(diagonal, mat.SVDNone) {
-			return 0, errors.New("singular values for the lower bound did not converge")
+		values, err := singularValues(diagonal)
+		if err != nil {
+			return 0, err
 		}
-		nuclear += floats.Sum(svd.Values(nil))
+		nuclear += floats.Sum(values)
 	}
 	return finiteBound(math.Max(nuclear, 0), d.total, 1e-7) // which is more than what rotate has rounded
 }

@@ -61,11 +61,10 @@ func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 		}
 		return ResponseError(response, c)
 	case WorstStep, LastStep:
-		y, err := inverseGram(c)
+		errors, err := stepErrors(c, o.steps)
 		if err != nil {
 			return 0, err
 		}
-		errors := o.steps.StepErrors(mat.NewSymDense(c.Steps(), y))
 		if o.kind == LastStep {
 			return errors[len(errors)-1], nil
 		}

@@ -288,15 +288,14 @@ func (c *coarse) setHigh(basis *mat.Dense) error {
 	if err != nil {
 		return err
 	}
-	var inverse mat.Dense // W diag(1/√(λ+slack)) Wᵀ
-	inverse.Apply(func(_, i int, v float64) float64 {
-		return v / math.Sqrt(math.Max(values[i], 0)+slack+math.SmallestNonzeroFloat64)
-	}, vectors)
-	dense.Mul(&inverse, mat.DenseCopyOf(&inverse), vectors.T())
+	for i, v := range values {
+		values[i] = math.Max(v, 0) + slack
+	}
+	inverse := inverseRoot(values, vectors)
 	sums := mat.NewDense(len(c.responses), 2*length-1, nil) // of the diagonals of Q V_j Q
 	var v mat.Dense
 	for j := range fast {
-		dense.Mul(&v, fast[j], &inverse)
+		dense.Mul(&v, fast[j], inverse)
 		remove(&v, basis)
 		for x := range length {
 			for y, value := range v.RawRowView(x) {
@@ -320,6 +319,16 @@ func (c *coarse) setHigh(basis *mat.Dense) error {
 	return nil
 }
 
+// inverseRoot returns W diag(1/√values) Wᵀ for the vectors W.
+func inverseRoot(values []float64, vectors *mat.Dense) *mat.Dense {
+	var scaled, root mat.Dense
+	scaled.Apply(func(_, i int, v float64) float64 {
+		return v / math.Sqrt(values[i]+math.SmallestNonzeroFloat64)
+	}, vectors)
+	dense.Mul(&root, &scaled, vectors.T())
+	return &root
+}
+
 // remove replaces a by QaQ.
 func remove(a, basis *mat.Dense) {
 	var left, right mat.Dense
@@ -332,8 +341,6 @@ func remove(a, basis *mat.Dense) {
 	dense.Mul(&right, &left, basis.T())
 	a.Sub(a, &right)
 }
-
-var errEigen = errors.New("eigenvalues for the lower bound did not converge")
 
 // eigen returns eigenvalues and vectors. It fails where numbers are out of range, or the squares of the values do not
 // add up to the matrix's: entries from 1e-215 to 80, say, are nothing that an algorithm should be trusted with.
@@ -365,16 +372,12 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 	}
 	var total, budget float64
 	slack := c.lowError * mat.Norm(whole, 1) * mat.Norm(whole, math.Inf(1))
-	var root mat.Dense // (FᵀHF)^(-½)
-	root.Apply(func(_, i int, v float64) float64 {
-		return v / math.Sqrt(math.Max(values[i], slack)+math.SmallestNonzeroFloat64)
-	}, vectors)
-	dense.Mul(&root, mat.DenseCopyOf(&root), vectors.T())
-	for _, v := range values {
+	for i, v := range values {
 		total += math.Sqrt(math.Max(v-slack, 0))
+		values[i] = math.Max(v, slack)
 	}
 	var z mat.Dense
-	dense.Mul(&z, &moved, &root)
+	dense.Mul(&z, &moved, inverseRoot(values, vectors)) // (FᵀHF)^(-½)
 	for i := range c.c {
 		next = append(next, mat.NewDense(c.periods(i), c.periods(i), nil))
 	}
@@ -446,7 +449,7 @@ func (c *coarse) fast(f *mat.Dense) (float64, *mat.Dense, error) {
 	product.Mul(high, f)
 	var svd mat.SVD
 	if !svd.Factorize(&product, mat.SVDThin) {
-		return 0, nil, errors.New("singular values for the lower bound did not converge")
+		return 0, nil, errSVD
 	}
 	values := svd.Values(nil)
 	var nuclear float64

@@ -58,26 +58,18 @@ func (o Objective) Kind() Kind { return o.kind }
 
 // check refuses an objective of nothing, or of other steps than the schema's.
 func (o Objective) check(schema participation.Schema) error {
-	steps := schema.Steps()
-	switch o.kind {
-	case MeanError:
-		if o.gram == nil {
-			return fault.New("Objective", nil, "no Gram matrix")
-		}
-		if n := o.gram.SymmetricDim(); n != steps {
-			return fault.New("Objective", nil, "a Gram matrix of %d steps for a schema of %d", n, steps)
-		}
-	case WorstStep, LastStep:
-		if o.steps == nil {
-			return fault.New("Objective", nil, "no errors of steps")
-		}
-		if n := o.steps.Steps(); n != steps {
-			return fault.New("Objective", nil, "a workload of %d steps for a schema of %d", n, steps)
-		}
-	case ManySteps:
-		if o.responses == nil {
-			return fault.New("Objective", nil, "no responses")
-		}
+	n := schema.Steps()
+	switch {
+	case o.kind == ManySteps && o.responses != nil:
+	case o.gram != nil:
+		n = o.gram.SymmetricDim()
+	case o.steps != nil:
+		n = o.steps.Steps()
+	default:
+		return fault.New("Objective", nil, "no Gram matrix, errors of steps or responses")
+	}
+	if n != schema.Steps() {
+		return fault.New("Objective", nil, "a workload of %d steps for a schema of %d", n, schema.Steps())
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package factorize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -57,7 +56,7 @@ func OverlapBound(ctx context.Context, h, x *mat.SymDense, schema participation.
 	o := newDrawObjective(root, participation.Pool(schema))
 	z := o.start(x, lambda)
 	if math.IsInf(o.Value(z), 0) {
-		return 0, errors.New("singular values for the lower bound did not converge")
+		return 0, errSVD
 	}
 	small := 0
 	most := overlapBoundIterations + 10000/steps

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -117,14 +116,10 @@ func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, er
 
 // triangle returns the bytes of C: see Found.
 func triangle(c strategy.Strategy) []byte {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	steps := c.Steps()
-	bytes := make([]byte, 0, 4*steps*(steps+1))
-	for t := range steps {
-		for s := range t + 1 {
-			bytes = binary.LittleEndian.AppendUint64(bytes, math.Float64bits(lower.At(t, s)))
-		}
+	var bytes []byte
+	lower := strategy.LowerOf(c).RawTriangular()
+	for t := range lower.N {
+		bytes, _ = binary.Append(bytes, binary.LittleEndian, lower.Data[t*lower.Stride:][:t+1]) // numbers never fail
 	}
 	return bytes
 }
@@ -148,12 +143,10 @@ func (f Found) result(steps int) (*Result, error) {
 		return nil, fmt.Errorf("the strategy of a part has %d bytes, which is not that of %d steps", len(f.Strategy), steps)
 	}
 	lower := mat.NewTriDense(steps, mat.Lower, nil)
-	at := f.Strategy
+	at, raw := f.Strategy, lower.RawTriangular()
 	for t := range steps {
-		for s := range t + 1 {
-			lower.SetTri(t, s, math.Float64frombits(binary.LittleEndian.Uint64(at)))
-			at = at[8:]
-		}
+		read, _ := binary.Decode(at, binary.LittleEndian, raw.Data[t*raw.Stride:][:t+1]) // there are enough bytes
+		at = at[read:]
 	}
 	c, err := strategy.NewDense(lower)
 	return &Result{Strategy: c, LowerBound: f.LowerBound, Iterations: f.Iterations, Status: f.Status}, err

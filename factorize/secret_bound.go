@@ -1,7 +1,6 @@
 package factorize
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -56,37 +55,24 @@ func NewSecretBound(h *mat.SymDense, first, second Cells) (*SecretBound, error) 
 	if err != nil {
 		return nil, err
 	}
-	root, err := secretRoot(scaled)
-	if err != nil {
-		return nil, err
-	}
 	var products [2]*mat.SymDense
 	var lost [2]float64 // of any eigenvalue
 	for i, cells := range []Cells{first, second} {
-		factor, err := cells.factor(scaled)
-		if err != nil {
+		if products[i], lost[i], err = cells.product(scaled); err != nil {
 			return nil, err
 		}
-		var n mat.Dense
-		dense.Mul(&n, root, factor)
-		norm := mat.Norm(&n, 2)
-		product := make([]float64, steps*steps)
-		dense.MulSymTo(product, n.RawMatrix().Data, n.RawMatrix().Data, steps)
-		products[i] = mat.NewSymDense(steps, product)
-		rootNorm, factorNorm := mat.Norm(root, 2), mat.Norm(factor, 2)
-		lost[i] = 40 * float64(steps) * 0x1p-53 * (norm*norm + rootNorm*factorNorm*norm)
 	}
 	b := &SecretBound{}
 	at := func(s float64) (float64, error) {
 		mixed := dense.NewSym(steps, func(i, j int) float64 {
 			return (1-s)*products[0].At(i, j) + s*products[1].At(i, j)
 		})
-		var eigen mat.EigenSym
-		if !eigen.Factorize(mixed, false) {
-			return 0, errors.New("eigenvalues for the lower bound did not converge")
+		values, err := eigenvalues(mixed)
+		if err != nil {
+			return 0, err
 		}
 		var nuclear rounding.Sum
-		for _, v := range eigen.Values(nil) {
+		for _, v := range values {
 			nuclear.Add(math.Sqrt(math.Max(v-(1-s)*lost[0]-s*lost[1], 0)))
 		}
 		square, err := finiteBound(math.Max(nuclear.Down(), 0), 1, 1e-12)
@@ -129,22 +115,33 @@ func (b *SecretBound) Error(first, second float64) float64 {
 	return best
 }
 
-// secretRoot returns R with RᵀR ≤ h, T×T.
-func secretRoot(h *mat.SymDense) (*mat.Dense, error) {
-	root, err := gramRoot(h)
+// product returns RΛRᵀ with RᵀR ≤ h, and what rounding may have added to an eigenvalue. Λ = FFᵀ is made of
+// Guess⁻¹hGuess⁻¹, or of what dualBelow puts in its place.
+func (c Cells) product(h *mat.SymDense) (*mat.SymDense, float64, error) {
+	steps := h.SymmetricDim()
+	single, err := participation.NewCyclic(steps, 1, steps)
 	if err != nil {
-		return rootBelow(h)
+		return nil, 0, err
 	}
-	return mat.DenseCopyOf(root), nil
+	root, lambda, err := dualBelow(h, numbersOf(c.Guess), freeMask(single, steps))
+	if err != nil {
+		return nil, 0, err
+	}
+	factor, err := c.factor(lambda, steps)
+	if err != nil {
+		return nil, 0, err
+	}
+	var n mat.Dense
+	dense.Mul(&n, root, factor)
+	norm := mat.Norm(&n, 2)
+	product := make([]float64, steps*steps)
+	dense.MulSymTo(product, n.RawMatrix().Data, n.RawMatrix().Data, steps)
+	return mat.NewSymDense(steps, product),
+		40 * float64(steps) * 0x1p-53 * (norm*norm + mat.Norm(root, 2)*mat.Norm(factor, 2)*norm), nil
 }
 
 // factor returns F of Λ = FFᵀ: no diagonal entry of a block is above its weight.
-func (c Cells) factor(h *mat.SymDense) (*mat.Dense, error) {
-	steps := h.SymmetricDim()
-	lambda, err := c.lambda(h)
-	if err != nil {
-		return nil, err
-	}
+func (c Cells) factor(lambda []float64, steps int) (*mat.Dense, error) {
 	if len(c.Weights) != len(c.Steps) {
 		return nil, fault.New("Weights", len(c.Weights), "of %d cells", len(c.Steps))
 	}
@@ -170,17 +167,6 @@ func (c Cells) factor(h *mat.SymDense) (*mat.Dense, error) {
 		}
 	}
 	return factor, nil
-}
-
-// lambda returns Guess⁻¹hGuess⁻¹, or what dualBelow puts in its place.
-func (c Cells) lambda(h *mat.SymDense) ([]float64, error) {
-	steps := h.SymmetricDim()
-	single, err := participation.NewCyclic(steps, 1, steps)
-	if err != nil {
-		return nil, err
-	}
-	_, lambda, err := dualBelow(h, numbersOf(c.Guess), freeMask(single, steps))
-	return lambda, err
 }
 
 // AllTogether returns the cells of a record that can change all steps together, with the best Guess for them.

@@ -2,6 +2,7 @@ package factorize
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -146,15 +147,12 @@ type patternSums struct {
 // newPatternSums returns the sums of all patterns where they can be listed. Of min-sep they are of those whose steps are
 // exactly b apart, which hold the worst one if the series is non-negative and decreasing; see seriesSearch.minimizeMinSep.
 func newPatternSums(schema participation.Schema) *patternSums {
-	p := &patternSums{steps: schema.Steps(), patterns: schema.Disjoint(), delta: make([]float64, schema.Steps())}
+	p := &patternSums{steps: schema.Steps(), patterns: schema.Disjoint(), delta: slices.Repeat([]float64{1}, schema.Steps())}
 	switch s := schema.(type) {
 	case interface{ Patterns() [][]int }:
 		p.patterns = s.Patterns()
 	case participation.MinSep:
 		p.patterns = s.Cyclic().Patterns()
-	}
-	for t := range p.delta {
-		p.delta[t] = 1
 	}
 	p.sums = make([]float64, len(p.patterns))
 	p.listLags()

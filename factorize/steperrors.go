@@ -36,11 +36,16 @@ func EvaluateSteps(
 	if err != nil {
 		return participation.Sensitivity{}, nil, err
 	}
+	errors, err := stepErrors(c, e)
+	return sens, errors, err
+}
+
+func stepErrors(c strategy.Strategy, e StepErrors) ([]float64, error) {
 	y, err := inverseGram(c)
 	if err != nil {
-		return participation.Sensitivity{}, nil, err
+		return nil, err
 	}
-	return sens, e.StepErrors(mat.NewSymDense(c.Steps(), y)), nil
+	return e.StepErrors(mat.NewSymDense(c.Steps(), y)), nil
 }
 
 const (
