@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"mafalda/internal/fault"
 	"mafalda/internal/series"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -16,63 +15,32 @@ import (
 
 // BLT is the class of buffered linear Toeplitz strategies. Buffers is the number of poles d, at most MostBuffers; 0
 // means 4, or T-1 if that is less.
-type BLT Parameters
+type BLT = classOf[bltStrategies]
 
-var _ = register(BLT{})
+type bltStrategies struct{}
 
 const defaultBuffers = 4
 
 // MostBuffers is the most buffers that are searched for: the time of a search grows with them, and more gain little.
 const MostBuffers = 64
 
-// Name returns "blt".
-func (BLT) Name() string { return strategy.BLTClass }
-
-// Traits says that this class has buffers.
-func (BLT) Traits() Traits {
+func (bltStrategies) traits() Traits {
 	return Traits{
+		Name:    strategy.BLTClass,
 		About:   "a rational function, d buffers kept (default 4)",
 		Buffers: defaultBuffers,
 		Kinds:   []Kind{MeanError, ManySteps},
 	}
 }
 
-// With returns the class of another number of buffers.
-func (c BLT) With(p Parameters) (Class, error) { return BLT(p), refuse(c, p) }
-
-// Parameters lists the parameters of BLT strategies.
-func (c BLT) Parameters() Parameters { return Parameters(c) }
-
-// Optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
+// optimize minimizes the loss from seeded starts with poles near 1 and near exp(±2πij/b), where the optimum has them
 // for k > 1. All poles and zeros stay within the unit circle. There is no certificate. For Long see Toeplitz. It fails
 // as Supports does, for fewer than one buffer or more than T-1 or MostBuffers, and with ErrGram.
-func (c BLT) Optimize(
+func (bltStrategies) optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+	p Parameters,
 ) (*Result, error) {
-	buffers, err := buffersFor(c, o, schema, opts)
-	if err != nil {
-		return nil, err
-	}
-	return optimizeSeries(ctx, o, schema, opts, rationalSeries{buffers}, false)
-}
-
-// buffersFor returns the buffers of a class, or their default for 0. It fails as accepts does, and if T steps have no
-// room for them.
-func buffersFor(c Class, o Objective, schema participation.Schema, opts Options) (int, error) {
-	if err := accepts(c, o, schema, opts); err != nil {
-		return 0, err
-	}
-	buffers, least := c.Parameters().Buffers, max(schema.Steps(), 2)
-	if buffers == 0 {
-		buffers = min(defaultBuffers, least-1)
-	}
-	if buffers < 1 || buffers >= least {
-		return 0, fault.New("Buffers", buffers, "must be at least 1 and less than T = %d", schema.Steps())
-	}
-	if buffers > MostBuffers {
-		return 0, fault.New("Buffers", buffers, "at most %d", MostBuffers)
-	}
-	return buffers, nil
+	return optimizeSeries(ctx, o, schema, opts, rationalSeries{p.Buffers}, false)
 }
 
 // rationalSeries is the family of products of sections. A pair of poles within the unit circle is b = tanh u and a =

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mafalda/internal/fault"
 	"mafalda/internal/lists"
 	"mafalda/participation"
 	"mafalda/strategy"
@@ -39,8 +40,60 @@ type Parameters struct {
 	ScaleColumns bool // fit a scale for every column
 }
 
+// classOf is the class of a kind of strategies, with its parameters.
+type classOf[K strategies] Parameters
+
+// strategies is a kind of strategies: what is known of them, and the search for the best with parameters that are not
+// zero where they have a default.
+type strategies interface {
+	traits() Traits
+	optimize(ctx context.Context, o Objective, schema participation.Schema, opts Options, p Parameters) (*Result, error)
+}
+
+// Name returns the name of the strategies.
+func (c classOf[K]) Name() string { return c.Traits().Name }
+
+// Traits returns what is known of the strategies.
+func (classOf[K]) Traits() Traits {
+	var k K
+	return k.traits()
+}
+
+// With returns the class with other parameters.
+func (c classOf[K]) With(p Parameters) (Class, error) { return classOf[K](p), refuse(c, p) }
+
+// Parameters returns the parameters, zero for defaults.
+func (c classOf[K]) Parameters() Parameters { return Parameters(c) }
+
+// Optimize looks for the best strategy: see the kinds. It fails for a bandwidth outside 1..T, and for buffers of which
+// T steps have no room, or more than MostBuffers.
+func (c classOf[K]) Optimize(
+	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+) (*Result, error) {
+	if err := accepts(c, o, schema, opts); err != nil {
+		return nil, err
+	}
+	p, t, steps := Parameters(c), c.Traits(), schema.Steps()
+	if t.Bandwidth != nil {
+		p.Bandwidth = cmp.Or(p.Bandwidth, t.Bandwidth(schema))
+		if p.Bandwidth < 1 || p.Bandwidth > steps {
+			return nil, fault.New("Bandwidth", p.Bandwidth, "must be from 1 to T = %d", steps)
+		}
+	}
+	if t.Buffers != 0 {
+		most := max(steps, 2) - 1
+		p.Buffers = cmp.Or(p.Buffers, min(t.Buffers, most))
+		if p.Buffers < 1 || p.Buffers > min(most, MostBuffers) {
+			return nil, fault.New("Buffers", p.Buffers, "must be at least 1, less than T = %d and at most %d", steps, MostBuffers)
+		}
+	}
+	var k K
+	return k.optimize(ctx, o, schema, opts, p)
+}
+
 // Traits is what can be known of a class beforehand.
 type Traits struct {
+	Name         string                           // name of the strategies
 	About        string                           // strategies, what a node keeps, defaults: a line for help texts
 	Bandwidth    func(s participation.Schema) int // the default; nil if the class has none
 	Buffers      int                              // the default; 0 if the class has none
@@ -55,26 +108,17 @@ type Traits struct {
 // Has reports whether the class has a search for such an objective.
 func (t Traits) Has(k Kind) bool { return slices.Contains(t.Kinds, k) }
 
-// registered are the classes by their names; each registers itself in its file.
-var registered = map[string]Class{}
-
-func register(c Class) Class {
-	registered[c.Name()] = c
-	return c
-}
-
 // Classes returns all classes, with their defaults, in the order of strategy.Classes.
 func Classes() []Class {
-	all := lists.Map(strategy.Classes(), func(name string) Class { return registered[name] })
-	return slices.DeleteFunc(all, func(c Class) bool { return c == nil })
+	return []Class{Dense{}, Banded{}, Toeplitz{}, BLT{}, BandedInverse{}, Comb{}}
 }
 
 // ClassOf returns the class of this name, with its defaults.
 func ClassOf(name string) (Class, error) {
-	if c := registered[name]; c != nil {
-		return c, nil
-	}
 	names := lists.Map(Classes(), Class.Name)
+	if i := slices.Index(names, name); i >= 0 {
+		return Classes()[i], nil
+	}
 	return nil, fmt.Errorf("unknown strategy %q: choose %s", name, strings.Join(names, ", "))
 }
 

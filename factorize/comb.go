@@ -1,7 +1,6 @@
 package factorize
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -53,28 +52,19 @@ import (
 //	1,004    10⁵  100  1,000  0.060            0.116           0.062
 //
 // At T = 2048, k = 32 on florentine (68 numbers) scaled columns are 6.75 % above the dense optimum, 10.6 % without scales.
-type Comb Parameters
+type Comb = classOf[combs]
 
-var _ = register(Comb{})
+type combs struct{}
 
-// Name returns "comb".
-func (Comb) Name() string { return strategy.CombClass }
-
-// Traits says that this class has buffers and a period.
-func (Comb) Traits() Traits {
+func (combs) traits() Traits {
 	return Traits{
+		Name:      strategy.CombClass,
 		About:     "blt of d buffers (default 4) times a comb of period w, d+w rows kept (default b)",
 		Bandwidth: participation.Schema.Separation,
 		Buffers:   defaultBuffers, ScaleColumns: true,
 		Kinds: []Kind{MeanError, ManySteps}, refuses: refuseComb,
 	}
 }
-
-// With returns the class of another number of buffers and another period, with scaled columns or not.
-func (c Comb) With(p Parameters) (Class, error) { return Comb(p), refuse(c, p) }
-
-// Parameters lists the parameters of combs.
-func (c Comb) Parameters() Parameters { return Parameters(c) }
 
 // refuseComb refuses records that take part once unless a period is given, and scaled columns under all but cyclic
 // participation with T ≤ kb, and for ManySteps where kT is above 10⁸.
@@ -96,23 +86,19 @@ func refuseComb(p Parameters, k Kind, schema participation.Schema) error {
 	return nil
 }
 
-// Optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
+// optimize minimizes the loss from starts of BLT and weak and strong combs. There is no certificate. For Long see
 // Toeplitz. Scales of columns are fitted to the comb that is best without. It fails as Supports does, for fewer than
 // one buffer or more than T-1 or MostBuffers, for a period of T or more, with ErrGram, and for scaled columns of many
 // steps with weights.
-func (c Comb) Optimize(
+func (combs) optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+	p Parameters,
 ) (*Result, error) {
-	buffers, err := buffersFor(c, o, schema, opts)
-	if err != nil {
-		return nil, err
+	if p.Bandwidth >= schema.Steps() {
+		return nil, fault.New("Bandwidth", p.Bandwidth, "must be less than T = %d", schema.Steps())
 	}
-	period := cmp.Or(c.Bandwidth, schema.Separation())
-	if period < 1 || period >= schema.Steps() {
-		return nil, fault.New("Bandwidth", period, "must be at least 1 and less than T = %d", schema.Steps())
-	}
-	r, err := optimizeSeries(ctx, o, schema, opts, combSeries{rationalSeries{buffers}, period}, false)
-	if err != nil || !c.ScaleColumns {
+	r, err := optimizeSeries(ctx, o, schema, opts, combSeries{rationalSeries{p.Buffers}, p.Bandwidth}, false)
+	if err != nil || !p.ScaleColumns {
 		return r, err
 	}
 	return r, scaleColumns(r, o, schema.(participation.Cyclic))

@@ -8,29 +8,20 @@ import (
 )
 
 // Dense is the class of all strategies.
-type Dense struct{}
+type Dense = classOf[allStrategies]
 
-var _ = register(Dense{})
+type allStrategies struct{}
 
-// Name returns "dense".
-func (Dense) Name() string { return strategy.DenseClass }
-
-// Traits says that this class has no parameters, and a certificate.
-func (Dense) Traits() Traits {
+func (allStrategies) traits() Traits {
 	return Traits{
+		Name:      strategy.DenseClass,
 		About:     "the optimum among all, T rows of noise kept",
 		Kinds:     []Kind{MeanError, WorstStep, LastStep},
 		Certified: true,
 	}
 }
 
-// With returns the class itself.
-func (c Dense) With(p Parameters) (Class, error) { return c, refuse(c, p) }
-
-// Parameters returns none.
-func (Dense) Parameters() Parameters { return Parameters{} }
-
-// Optimize returns the strategy of least loss, with a certificate, for MeanError as follows (Bellet et al., Algorithm
+// optimize returns the strategy of least loss, with a certificate, for MeanError as follows (Bellet et al., Algorithm
 // 2, by the method of docs/mathematics.md): L-BFGS over masked X from a banded start, in the metric of the cosine
 // basis, until the certified gap is reached. For b = 1 the optimum is diagonal, for k = 1 it is the optimum under
 // single participation.
@@ -48,12 +39,10 @@ func (Dense) Parameters() Parameters { return Parameters{} }
 // which the best, Result.Weights, proves that the worst step of no strategy has less error, and for the last step with
 // an ever smaller share of all. Memory: about 15 matrices of T×T, and two more an iteration of the descent, up to 40;
 // time: O(T³) an iteration, some 30 iterations for a gap of 1e-6.
-func (c Dense) Optimize(
+func (allStrategies) optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+	_ Parameters,
 ) (*Result, error) {
-	if err := accepts(c, o, schema, opts); err != nil {
-		return nil, err
-	}
 	switch o.kind {
 	case WorstStep:
 		return optimizeWorst(ctx, o.steps, schema, opts)

@@ -12,16 +12,13 @@ import (
 
 // Toeplitz is the class of Toeplitz strategies of few coefficients, and with a scale for every column if that is asked
 // for: Bandwidth is the number of coefficients w, 0 means b.
-type Toeplitz Parameters
+type Toeplitz = classOf[toeplitzStrategies]
 
-var _ = register(Toeplitz{})
+type toeplitzStrategies struct{}
 
-// Name returns "toeplitz".
-func (Toeplitz) Name() string { return strategy.ToeplitzClass }
-
-// Traits says that this class has coefficients and scales, but for ManySteps and where patterns overlap.
-func (Toeplitz) Traits() Traits {
+func (toeplitzStrategies) traits() Traits {
 	return Traits{
+		Name:         strategy.ToeplitzClass,
 		About:        "w coefficients, w-1 rows kept (default b)",
 		Bandwidth:    participation.Schema.Separation,
 		ScaleColumns: true,
@@ -39,13 +36,7 @@ func (Toeplitz) Traits() Traits {
 	}
 }
 
-// With returns the class of another bandwidth, with scaled columns or not.
-func (c Toeplitz) With(p Parameters) (Class, error) { return Toeplitz(p), refuse(c, p) }
-
-// Parameters lists the parameters of Toeplitz strategies.
-func (c Toeplitz) Parameters() Parameters { return Parameters(c) }
-
-// Optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate.
+// optimize minimizes the loss by L-BFGS from several starts, since the problem is not convex; there is no certificate.
 // The loss takes the true sensitivity where it is exact, and otherwise the sum of |X| over a pattern, an upper bound:
 // for coefficients with changing signs no formula for monotone ones is used. An evaluation costs O(T² +
 // k²w) and allocates nothing of size T². Under min-sep a wider strategy is measured against the patterns that are
@@ -54,14 +45,11 @@ func (c Toeplitz) Parameters() Parameters { return Parameters(c) }
 //
 // For Long an evaluation costs O(Tw + Tk); where Tk is above 5·10⁷ the loss takes the majorant of the sensitivity, which is
 // exact where no coefficient of C is negative. It fails as Supports does, for a bandwidth outside 1..T, and with ErrGram.
-func (c Toeplitz) Optimize(
+func (toeplitzStrategies) optimize(
 	ctx context.Context, o Objective, schema participation.Schema, opts Options,
+	p Parameters,
 ) (*Result, error) {
-	bands, err := bandwidth(c, o, schema, opts)
-	if err != nil {
-		return nil, err
-	}
-	return optimizeSeries(ctx, o, schema, opts, freeSeries{bands: bands}, c.ScaleColumns)
+	return optimizeSeries(ctx, o, schema, opts, freeSeries{bands: p.Bandwidth}, p.ScaleColumns)
 }
 
 // freeSeries is the family of all series c of a number of coefficients, or of r = 1/c: the parameters are all but the first.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"mafalda/accounting"
-	"mafalda/accounting/sampling"
 	"mafalda/factorize"
 	"mafalda/participation"
 	"mafalda/workload"
@@ -75,17 +74,17 @@ func TestNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := Noise{}
-	first, err := n.MultiplierUnder(sampling.Scheme{}, schema, 3, 2, 1e-6)
+	first, err := n.Multiplier(schema, 3, 2, 1e-6)
 	if err != nil || len(n) != 1 {
 		t.Fatal(first, err)
 	}
 	for at := range n {
 		n[at] = 7
 	}
-	if again, err := n.MultiplierUnder(sampling.Scheme{}, schema, 3, 2, 1e-6); again != 7 || err != nil {
+	if again, err := n.Multiplier(schema, 3, 2, 1e-6); again != 7 || err != nil {
 		t.Error(again, err)
 	}
-	if _, err := n.MultiplierUnder(sampling.Scheme{}, schema, 9, 2, 1e-6); err == nil {
+	if _, err := n.Multiplier(schema, 9, 2, 1e-6); err == nil {
 		t.Error("nine of eight batches")
 	}
 }

@@ -216,6 +216,11 @@ type level struct {
 	epsilon, delta           float64
 }
 
+// Multiplier is MultiplierUnder Poisson sampling and zero-out adjacency.
+func (n Noise) Multiplier(schema participation.Schema, bands int, epsilon, delta float64) (float64, error) {
+	return n.MultiplierUnder(sampling.Scheme{}, schema, bands, epsilon, delta)
+}
+
 // MultiplierUnder returns the noise multiplier with which a strategy of this number of bands is (ε, δ)-DP in place of batches in
 // turn under the schema. It fails as sampling.Scheme.Draw and sampling.Draw.NoiseMultiplier do.
 func (n Noise) MultiplierUnder(by sampling.Scheme, schema participation.Schema, bands int,
