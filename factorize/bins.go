@@ -21,8 +21,6 @@ type Bins struct {
 	Bandwidth int // bands; 0 means T: dense
 }
 
-func (p Bins) bands(steps int) int { return cmp.Or(p.Bandwidth, steps) }
-
 func (p Bins) check(h *mat.SymDense) error {
 	switch {
 	case h == nil:
@@ -70,8 +68,7 @@ func (p Bins) Minimize(
 			theta[t*n+s] = math.Sqrt(math.Max(start.At(t, s), leastStart*start.At(s, s)))
 		}
 	}
-	ended := optim.Minimize(ctx, o, theta, optim.Options{Memory: 20, MaxIterations: cmp.Or(opts.MaxIterations, 400),
-		Done: func(it optim.Iteration) bool { return it.Count > 0 && it.Decrease < enough }})
+	ended := minimize(ctx, o, theta, cmp.Or(opts.MaxIterations, 400), enough)
 	if value := o.Value(theta); math.IsInf(value, 0) {
 		return nil, ended, ErrGram
 	}

@@ -1,6 +1,7 @@
 package factorize
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -38,7 +39,7 @@ type binsObjective struct {
 func newBinsObjective(h *mat.SymDense, p Bins, weights *mat.SymDense) *binsObjective {
 	n := h.SymmetricDim()
 	square := func() []float64 { return make([]float64, n*n) }
-	return &binsObjective{steps: n, bins: p.Number, bands: p.bands(n), h: numbersOf(h),
+	return &binsObjective{steps: n, bins: p.Number, bands: cmp.Or(p.Bandwidth, n), h: numbersOf(h),
 		weights: weights, strategy: mat.NewTriDense(n, mat.Lower, nil), noising: mat.NewTriDense(n, mat.Lower, nil),
 		theta: square(), inverse: square(), upper: square(), half: square(), work: square(),
 		sums: mat.NewDense(n, p.Number, nil), weighted: mat.NewDense(n, p.Number, nil), norms: slices.Repeat([]float64{1}, n),

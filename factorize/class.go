@@ -167,7 +167,7 @@ func Supports(c Class, k Kind, schema participation.Schema) error {
 // accepts refuses parameters that the class does not have, objectives that it does not support or that do not fit the
 // schema, and options that nothing allows.
 func accepts(c Class, o Objective, schema participation.Schema, opts Options) error {
-	return cmp.Or(refuse(c, c.Parameters()), Supports(c, o.kind, schema), opts.check(), o.check(schema))
+	return cmp.Or(refuse(c, c.Parameters()), Supports(c, o.kind, schema), fault.Ranges(opts), o.check(schema))
 }
 
 // refuse returns the error of With if p has parameters that the class does not.

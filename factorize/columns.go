@@ -10,16 +10,12 @@ import (
 	"mafalda/strategy"
 )
 
-// columnsForm returns Response.Columns of the objective, which is MeanError or ManySteps.
-func (o Objective) columnsForm(r []float64, size int) (*mat.SymDense, error) {
+// response returns the response of the objective, which is MeanError or ManySteps, for a number of steps.
+func (o Objective) response(steps int) (Response, error) {
 	if o.kind == ManySteps {
-		response, err := o.responses(len(r), false)
-		if err != nil {
-			return nil, err
-		}
-		return response.Columns(r, size)
+		return o.responses(steps, false)
 	}
-	return gramColumns(o.gram, r, size), nil
+	return newGramResponse(o.gram), nil
 }
 
 // gramColumns returns Q of a Gram matrix: with M = T(r)T(r)ᵀ, Q[m,n] = Σ_{s,t} (s/T)^m H[s,t] M[s,t] (t/T)^n.
@@ -60,7 +56,11 @@ func scaleColumns(r *Result, o Objective, schema participation.Cyclic) error {
 	comb := r.Strategy.(*strategy.Toeplitz)
 	series := comb.Series()
 	inverse, _, _ := strategy.ResponseOf(comb)
-	q, err := o.columnsForm(inverse, min(columnScales, schema.Steps()))
+	response, err := o.response(schema.Steps())
+	if err != nil {
+		return err
+	}
+	q, err := response.Columns(inverse, min(columnScales, schema.Steps()))
 	if err != nil {
 		return err
 	}
@@ -105,11 +105,7 @@ func scaleColumns(r *Result, o Objective, schema participation.Cyclic) error {
 	if err != nil {
 		return err
 	}
-	if r.Strategy, err = strategy.Normalize(scaled, schema); err != nil {
-		return err
-	}
-	r.Quality, err = Evaluate(r.Strategy, o, schema)
-	return err
+	return r.take(scaled, o, schema)
 }
 
 // columnScales is how many coefficients e has: with more the loss is less by no more than a thousandth.

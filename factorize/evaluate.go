@@ -55,7 +55,7 @@ func Evaluate(c strategy.Strategy, o Objective, schema participation.Schema) (Qu
 func (o Objective) squaredError(c strategy.Strategy) (float64, error) {
 	switch o.kind {
 	case ManySteps:
-		response, err := o.responses(c.Steps(), false)
+		response, err := o.response(c.Steps())
 		if err != nil {
 			return 0, err
 		}

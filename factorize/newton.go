@@ -293,7 +293,7 @@ func (n *dualSearch) singularByGram(product []float64) (d, vectors []float64, ok
 	if !ok {
 		return nil, nil, false
 	}
-	if !(p.excessAbout() <= gramExcess/4) {
+	if !p.orthogonal() {
 		p.release()
 		return nil, nil, false
 	}

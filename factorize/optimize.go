@@ -237,9 +237,14 @@ func (r *Result) measure(h *mat.SymDense, x []float64, schema participation.Sche
 	if err != nil {
 		return fmt.Errorf("strategy of the optimal X: %w", err)
 	}
-	if r.Strategy, err = strategy.Normalize(factor, schema); err != nil {
+	return r.take(factor, Mean(h), schema)
+}
+
+// take sets the strategy to c, normalized, and its quality.
+func (r *Result) take(c strategy.Strategy, o Objective, schema participation.Schema) (err error) {
+	if r.Strategy, err = strategy.Normalize(c, schema); err != nil {
 		return err
 	}
-	r.Quality, err = Evaluate(r.Strategy, Mean(h), schema)
+	r.Quality, err = Evaluate(r.Strategy, o, schema)
 	return err
 }

@@ -170,13 +170,10 @@ func (s *search) refineOverlap(ctx context.Context, h *mat.SymDense, x []float64
 // replaceBy takes the strategy for one batch a person in the place of a worse one: what m batches cost with it is m²
 // times as much at most.
 func (r *Result) replaceBy(h *mat.SymDense, alone strategy.Strategy, schema participation.Schema) error {
-	c, err := strategy.Normalize(alone, schema)
-	if err != nil {
-		return err
-	}
-	q, err := Evaluate(c, Mean(h), schema)
-	if err == nil && q.Loss < r.Loss {
-		r.Strategy, r.Quality, r.Gap = c, q, GapOf(q.Loss, r.LowerBound)
+	other := *r
+	err := other.take(alone, Mean(h), schema)
+	if other.Gap = GapOf(other.Loss, r.LowerBound); err == nil && other.Loss < r.Loss {
+		*r = other
 	}
 	return err
 }

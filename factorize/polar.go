@@ -3,7 +3,6 @@ package factorize
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -75,7 +74,7 @@ func newPolar(n []float64, steps int, s *scratch) (p *polar, ok bool) {
 	dense.MulTo(p.w, p.v, n, steps)
 	p.measure(0)
 	if floats.Min(p.d) > gramGrade*floats.Max(p.d) {
-		if p.normalize(0, steps); p.excessAbout() <= gramExcess/4 {
+		if p.normalize(0, steps); p.orthogonal() {
 			return p, true
 		}
 		dense.MulTo(p.w, p.v, n, steps)
@@ -183,23 +182,12 @@ func (p *polar) excess(e, m []float64) (norm, wrong float64) {
 	return 1.001*floats.Norm(e, 2) + wrong, wrong
 }
 
-// excessAbout estimates ‖WᵀW - I‖_F, for the w_i that are not zero, by what the matrix makes of a vector of random
-// signs, whose square has the mean ‖E‖_F²: for a choice, not for a bound.
-func (p *polar) excessAbout() float64 {
-	x, y := make([]float64, p.steps), make([]float64, p.steps)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range x {
-		x[i] = float64(2*rng.IntN(2) - 1)
-		floats.AddScaled(y, x[i], p.row(p.w, i))
-	}
-	parallel.For(p.steps, func(i int) {
-		if w := p.row(p.w, i); floats.Norm(w, math.Inf(1)) > 0 {
-			x[i] -= floats.Dot(w, y)
-		} else {
-			x[i] = 0
-		}
-	})
-	return floats.Norm(x, 2)
+// orthogonal reports whether the w_i that are known are orthogonal enough for U to be the polar factor.
+func (p *polar) orthogonal() bool {
+	e := p.scratch.take()
+	defer p.scratch.giveBack(e)
+	norm, _ := p.excess(e, p.w)
+	return norm <= gramExcess/4
 }
 
 // roundingError returns more than the relative error of a sum of products, for each of the terms.

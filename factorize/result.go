@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mafalda/internal/fault"
 	"mafalda/optim"
 	"mafalda/strategy"
 )
@@ -110,9 +109,6 @@ func (r *rounds) countDescent(iterations int, loss float64) {
 	}
 	r.progress(it)
 }
-
-// check refuses what no search allows.
-func (o Options) check() error { return fault.Ranges(o) }
 
 // limit returns a number of iterations, or the one that is asked for, if that is smaller.
 func (o Options) limit(iterations int) int {

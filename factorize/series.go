@@ -59,10 +59,7 @@ func optimizeSeries(ctx context.Context, o Objective, schema participation.Schem
 		return nil, fmt.Errorf("strategy of the optimum: %w", err)
 	}
 	r := &Result{Gap: math.Inf(1), Iterations: s.rounds.iterations, Status: best.status}
-	if r.Strategy, err = strategy.Normalize(c, schema); err != nil {
-		return nil, err
-	}
-	if r.Quality, err = Evaluate(r.Strategy, o, schema); err != nil {
+	if err := r.take(c, o, schema); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {

@@ -135,8 +135,7 @@ func (s *cyclicSum) addGradient(gc []float64) {
 type patternSums struct {
 	steps    int
 	patterns [][]int
-	lags     []int       // lags of pairs of steps in a pattern: the place in products, plus 1; nil: there are many
-	products [][]float64 // Σ_{j<i} c_j c_(j+lag) of the last c, for each such lag
+	products [][]float64 // by lag: Σ_{j<i} c_j c_(j+lag) of the last c, empty where it was not asked for
 	delta    []float64
 
 	c     []float64 // the series of the last value
@@ -154,41 +153,15 @@ func newPatternSums(schema participation.Schema) *patternSums {
 	case participation.MinSep:
 		p.patterns = s.Cyclic().Patterns()
 	}
-	p.sums = make([]float64, len(p.patterns))
-	p.listLags()
+	p.sums, p.products = make([]float64, len(p.patterns)), make([][]float64, p.steps)
 	return p
-}
-
-// listLags finds the lags whose products are worth being summed once for all patterns.
-func (p *patternSums) listLags() {
-	lags, pairs, distinct := make([]int, p.steps), 0, 0
-	for _, pattern := range p.patterns {
-		for i, s := range pattern {
-			for _, t := range pattern[i:] {
-				if pairs++; lags[t-s] == 0 {
-					distinct++
-					lags[t-s] = distinct
-				}
-			}
-		}
-	}
-	if 4*distinct <= pairs {
-		p.lags, p.products = lags, make([][]float64, distinct)
-	}
 }
 
 // value returns the largest sum.
 func (p *patternSums) value(c []float64) float64 {
 	p.c = c
-	for lag, place := range p.lags {
-		if place == 0 {
-			continue
-		}
-		sums := append(p.products[place-1][:0], 0)
-		for j := 0; j+lag < len(c); j++ {
-			sums = append(sums, sums[j]+c[j]*c[j+lag])
-		}
-		p.products[place-1] = sums
+	for lag := range p.products {
+		p.products[lag] = p.products[lag][:0]
 	}
 	for i, pattern := range p.patterns {
 		p.sums[i] = p.sum(pattern, nil)
@@ -203,10 +176,14 @@ func (p *patternSums) addGradient(gc []float64) {
 
 // product returns Σ_{j<length} c_j c_(j+lag).
 func (p *patternSums) product(lag, length int) float64 {
-	if p.lags == nil {
-		return floats.Dot(p.c[:length], p.c[lag:lag+length])
+	if len(p.products[lag]) == 0 {
+		sums := append(p.products[lag], 0)
+		for j := 0; j+lag < len(p.c); j++ {
+			sums = append(sums, sums[j]+p.c[j]*p.c[j+lag])
+		}
+		p.products[lag] = sums
 	}
-	return p.products[p.lags[lag]-1][length]
+	return p.products[lag][length]
 }
 
 // sum returns the sum of a pattern, and adds weight times its gradient if that is wanted.

@@ -54,7 +54,7 @@ type Split struct {
 // ctx ends first, the best split so far is returned with Status optim.Interrupted. Strategies are optimized in parallel,
 // each with some 35 matrices of T×T. Where Parts leaves some of them to others, the result is nil.
 func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts Options) (*Split, error) {
-	if err := errors.Join(n.check(schema), opts.check()); err != nil {
+	if err := errors.Join(n.check(schema), fault.Ranges(opts)); err != nil {
 		return nil, err
 	}
 	s := &splitter{Nodes: n, schema: schema, opts: opts, rounds: rounds{progress: opts.Progress}, here: n.Parts == nil}
@@ -266,7 +266,7 @@ func (s *splitter) split(
 	r.GroupBound = math.Max(r.GroupBound, r.LowerBound)
 	r.SquaredError = floats.Sum(r.Losses)
 	r.Loss = r.Sensitivity.Squared * r.SquaredError
-	r.Gap = (r.Loss - r.LowerBound) / r.LowerBound
+	r.Gap = GapOf(r.Loss, r.LowerBound)
 	if s.Groups == 0 {
 		r.mergeEqual()
 	}

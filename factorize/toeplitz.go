@@ -24,12 +24,8 @@ func (toeplitzStrategies) traits() Traits {
 		ScaleColumns: true,
 		Kinds:        []Kind{MeanError, ManySteps},
 		refuses: func(p Parameters, k Kind, schema participation.Schema) error {
-			switch {
-			case p.ScaleColumns && k == ManySteps:
-				return fmt.Errorf("column scaling: %w for many steps", ErrUnsupported)
-			case p.ScaleColumns && !participation.IsPartition(schema):
-				return fmt.Errorf("column scaling: %w under %s participation, whose patterns overlap", ErrUnsupported,
-					schema.Name())
+			if p.ScaleColumns && (k == ManySteps || !participation.IsPartition(schema)) {
+				return fmt.Errorf("column scaling: %w for many steps, or where patterns overlap", ErrUnsupported)
 			}
 			return nil
 		},

@@ -132,9 +132,6 @@ func (s *Search) nextCandidate() (at int, enough float64, err error) {
 // noise is not known yet.
 func (s *Search) exclusionBound(i int, wanted float64) float64 {
 	m := s.all[i].NoiseMultiplier
-	if m == 0 {
-		return math.Inf(1)
-	}
 	return wanted / (m * m)
 }
 

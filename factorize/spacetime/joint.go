@@ -2,8 +2,8 @@ package spacetime
 
 import (
 	"context"
+	"errors"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -97,24 +97,13 @@ func (p Problem) duals(ctx context.Context, r *Result) (all []*factorize.Dual, t
 func (p Problem) leastCosts(ctx context.Context, duals []*factorize.Dual) ([]float64, error) {
 	n := p.Workload.Nodes()
 	costs := make([]float64, n+len(p.Secrets.Pairs()))
-	var failed error
-	var mutex sync.Mutex
+	errs := make([]error, len(costs))
 	parallel.For(len(costs), func(i int) {
-		if ctx.Err() != nil {
-			return
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			costs[i], errs[i] = p.leastCost(ctx, i, duals)
 		}
-		least, err := p.leastCost(ctx, i, duals)
-		if err != nil {
-			mutex.Lock()
-			defer mutex.Unlock()
-			failed = err
-		}
-		costs[i] = least
 	})
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return costs, failed
+	return costs, errors.Join(errs...)
 }
 
 func (p Problem) leastCost(ctx context.Context, i int, duals []*factorize.Dual) (float64, error) {
