@@ -135,7 +135,7 @@ func (s *cyclicSum) addGradient(gc []float64) {
 type patternSums struct {
 	steps    int
 	patterns [][]int
-	products [][]float64 // by lag: Σ_{j<i} c_j c_(j+lag) of the last c, empty where it was not asked for
+	products [][]float64 // sums Σ_{j<i} c_j c_(j+lag) of each lag, empty where they were not asked for
 	delta    []float64
 
 	c     []float64 // the series of the last value
