@@ -15,15 +15,16 @@ import (
 // be proven.
 func (a *assessment) react(ctx context.Context) error {
 	o := a.options
-	h, err := a.scenario.hidden(ctx, o.Local)
+	h, err := a.scenario.hidden(o.Local, o.Reaction.answers)
 	if err != nil {
 		return err
 	}
-	bounds, why, err := h.all(ctx, o.Reaction)
-	if err != nil {
-		return err
+	bounds := h.local
+	if o.Reaction.classed() {
+		if bounds, a.why, err = h.all(ctx); err != nil {
+			return err
+		}
 	}
-	a.why = why
 	for _, f := range a.found {
 		linear := f.pair
 		if o.Reaction.Kind != FixedInputs {
@@ -44,7 +45,7 @@ func (a *assessment) react(ctx context.Context) error {
 			f.pair.Local = &local
 		}
 	}
-	if (o.Refine || o.Worst) && h.system != nil {
+	if (o.Refine || o.Worst) && h.Victims != nil {
 		if err := a.refine(ctx, h); err != nil {
 			return err
 		}
@@ -77,14 +78,6 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 	if err != nil {
 		return err
 	}
-	answers, err := a.options.Reaction.answers(h.system)
-	if err != nil {
-		return err
-	}
-	all, err := h.victims(answers)
-	if err != nil {
-		return err
-	}
 	looks, best := map[int]int{}, map[int]*reaction.Result{} // of each victim
 	for more := a.options.Refine; more; {
 		more = false
@@ -93,16 +86,16 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 			pairs = a.worst()
 		}
 		for _, f := range pairs {
-			if looks[f.victim] >= all.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
+			if looks[f.victim] >= h.Looks() || squaredOf(f) == 0 || class.Nearest() == 1 && f.exposed(h) && !a.options.Worst {
 				continue
 			}
 			enough := 0.0 // of pairs that are not the worst
 			for _, g := range a.found {
-				if !a.options.everyPair && g.pair.hops() == f.pair.hops() && looks[g.victim] >= all.Looks() {
+				if !a.options.everyPair && g.pair.hops() == f.pair.hops() && looks[g.victim] >= h.Looks() {
 					enough = math.Max(enough, squaredOf(g))
 				}
 			}
-			r, err := all.Bound(ctx, all.victim(f.victim), looks[f.victim], enough)
+			r, err := h.Bound(ctx, h.victim(f.victim), looks[f.victim], enough)
 			if err != nil {
 				return err
 			}
@@ -120,7 +113,7 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 		return nil
 	}
 	for _, f := range a.worst() {
-		if err := a.attack(ctx, h, all, best, f); err != nil {
+		if err := a.attack(ctx, h, best, f); err != nil {
 			return err
 		}
 	}
@@ -129,11 +122,10 @@ func (a *assessment) refine(ctx context.Context, h *hidden) error {
 
 // attack attacks the pair that loses most at a distance, and, where attacks are quick, all that were refined, those with
 // larger bounds first, until no bound is above what attacks reach.
-func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best map[int]*reaction.Result,
-	worst *finding) error {
+func (a *assessment) attack(ctx context.Context, h *hidden, best map[int]*reaction.Result, worst *finding) error {
 	pairs := []*finding{worst}
 	for _, f := range a.found {
-		if f != worst && f.pair.hops() == worst.pair.hops() && best[f.victim] != nil && all.Exact() {
+		if f != worst && f.pair.hops() == worst.pair.hops() && best[f.victim] != nil && h.Exact() {
 			pairs = append(pairs, f)
 		}
 	}
@@ -147,7 +139,7 @@ func (a *assessment) attack(ctx context.Context, h *hidden, all victims, best ma
 		if r == nil {
 			r = &reaction.Result{SensSquared: squaredOf(f), LocalDP: local}
 		}
-		if err := all.Attack(ctx, all.victim(f.victim), r); err != nil {
+		if err := h.Attack(ctx, h.victim(f.victim), r); err != nil {
 			return err
 		}
 		if err := a.attacked(f, r, local); err != nil {

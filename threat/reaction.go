@@ -145,10 +145,13 @@ func (r Reaction) Report() *ReactionReport {
 }
 
 // answers returns the class of every node's answer in a system: one of gradients, or one of whole steps, which have the
-// rates and decay of the rules in them.
+// rates and decay of the rules in them; nil where nothing is known of them.
 func (r Reaction) answers(s *reaction.System) (reaction.Reaction, error) {
-	class, _, err := r.Class()
-	if err != nil || r.Kind != Lipschitz {
+	class, is, err := r.Class()
+	if !is {
+		return nil, err
+	}
+	if r.Kind != Lipschitz {
 		return reaction.Everywhere(class), err
 	}
 	classes := make([]reaction.Class, len(s.Steps))

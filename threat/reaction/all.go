@@ -3,6 +3,7 @@ package reaction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mafalda/internal/fault"
 	"mafalda/participation"
@@ -15,49 +16,52 @@ type Bounds struct {
 	Why         string    // why SensSquared is LocalDP for all, empty if it need not be
 }
 
-// All returns how much the attacker of a system learns of every hidden node if honest nodes answer as the reaction
-// says: one set of multipliers serves all victims. For one participation near victims have what Bound says, and far ones
-// up to twice as much where classes are convex and steps small, ten times where they are large. For more participations
-// it adds up single ones. It is good for finding the victims that Bound should look at. The error is a fault.Argument,
-// or the cause of ctx.
-func All(ctx context.Context, s *System, schema participation.Schema, reaction Reaction) (*Bounds, error) {
-	g, err := newReactiveSystem(s, reaction)
+// All returns how much the attacker of a system learns of every hidden node, by the first stand-in: one set of multipliers
+// serves all victims. For one participation near victims have what Bound says, and far ones up to twice as much where
+// classes are convex and steps small, ten times where they are large. For more participations it adds up single ones. It is
+// good for finding the victims that Bound should look at. The error is a fault.Argument, or the cause of ctx.
+func (a *Victims) All(ctx context.Context, schema participation.Schema) (*Bounds, error) {
+	if schema == nil || schema.Steps() != len(a.system.Steps) {
+		return nil, fault.New("Schema", nil, "is not for %d steps", len(a.system.Steps))
+	}
+	out := &Bounds{LocalDP: a.local.all(schema, a.system.Nodes)}
+	out.SensSquared = slices.Clone(out.LocalDP)
+	g, err := a.reactiveSystem(0)
 	if err != nil {
 		return nil, err
 	}
-	if schema == nil || schema.Steps() != len(s.Steps) {
-		return nil, fault.New("Schema", nil, "is not for %d steps", len(s.Steps))
-	}
-	out := &Bounds{SensSquared: make([]float64, s.Nodes), LocalDP: make([]float64, s.Nodes), Why: g.why()}
-	for v := range s.Nodes {
-		out.LocalDP[v] = g.local.squared(Victim{Node: v, Schema: schema})
-		out.SensSquared[v] = out.LocalDP[v]
-	}
-	if out.Why != "" {
+	if out.Why = g.why(); out.Why != "" {
 		return out, nil
 	}
 	single, why, err := g.singles(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if single == nil {
+	if err != nil || single == nil {
 		out.Why = why
-		return out, nil
+		return out, err
 	}
-	for v := range s.Nodes {
-		victim := Victim{Node: v, Schema: schema}
-		patterns, listed := victim.patterns()
+	factor := a.stands[0].Factor * (1 + 1e-15)
+	for v := range a.system.Nodes {
+		patterns, listed := Victim{Node: v, Schema: schema}.patterns()
 		if !listed {
-			out.SensSquared[v] = math.Min(out.LocalDP[v], together(single, v, schema))
+			out.SensSquared[v] = math.Min(out.LocalDP[v], factor*together(single, v, schema))
 			continue
 		}
 		worst := 0.0
 		for _, p := range patterns {
-			worst = math.Max(worst, math.Min(g.local.pattern(v, p), triangle(single, v, p)))
+			worst = math.Max(worst, math.Min(a.local.pattern(v, p), factor*triangle(single, v, p)))
 		}
 		out.SensSquared[v] = worst
 	}
 	return out, nil
+}
+
+// LocalDP returns what every training leaks at most of every hidden node, however nodes react.
+func (a *Victims) LocalDP(schema participation.Schema) []float64 {
+	return a.local.all(schema, a.system.Nodes)
+}
+
+// Reaching returns LocalDP if in step t only what the nodes marked in reach[t] do ever reaches an attacker.
+func (a *Victims) Reaching(reach [][]float64, schema participation.Schema) []float64 {
+	return localDP{share: reach, gram: a.local.gram}.all(schema, a.system.Nodes)
 }
 
 // singles returns what one participation in a step costs at most, for all steps and nodes; nil, and why, if nothing is

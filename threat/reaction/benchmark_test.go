@@ -1,7 +1,6 @@
 package reaction
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -49,7 +48,7 @@ func BenchmarkAll(b *testing.B) {
 					b.Fatal(err)
 				}
 				for b.Loop() {
-					all, err := All(context.Background(), s, schema, Everywhere(class))
+					all, err := boundAll(s, schema, Everywhere(class))
 					if err != nil || all.Why != "" {
 						b.Fatal(err, all.Why)
 					}

@@ -52,6 +52,15 @@ func boundAttacked(s *System, v Victim, reaction Reaction) (*Result, error) {
 	return r, all.Attack(context.Background(), v, r)
 }
 
+// boundAll returns the bounds of all nodes.
+func boundAll(s *System, schema participation.Schema, reaction Reaction) (*Bounds, error) {
+	all, err := NewVictims(s, nil, nil, reaction)
+	if err != nil {
+		return nil, err
+	}
+	return all.All(context.Background(), schema)
+}
+
 // boundAlone is boundAttacked without the attack.
 func boundAlone(s *System, v Victim, reaction Reaction) (*Result, error) {
 	all, err := NewVictims(s, nil, nil, reaction)
@@ -289,7 +298,7 @@ func TestAllIsAboveEveryAttack(t *testing.T) {
 		if err != nil {
 			return // steps that fit no schema
 		}
-		all, err := All(context.Background(), s, schema, Everywhere(class))
+		all, err := boundAll(s, schema, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func ExampleVictims() {
 }
 
 // All finds the nodes that Bound should look at.
-func ExampleAll() {
+func ExampleVictims_All() {
 	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
 	step, hidden, err := reaction.Look(3, []*mat.Dense{w}, []int{2}, true)
 	if err != nil {
@@ -69,7 +69,11 @@ func ExampleAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	all, err := reaction.All(context.Background(), system, schema, reaction.Everywhere(reaction.Class{Rho: 1}))
+	victims, err := reaction.NewVictims(system, nil, nil, reaction.Everywhere(reaction.Class{Rho: 1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := victims.All(context.Background(), schema)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,12 +1,15 @@
 package reaction
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
 	"mafalda/internal/gemm"
+	"mafalda/internal/lists"
+	"mafalda/participation"
 )
 
 // localDP is what every training leaks at most, however nodes react: in each step the part of a node's message that
@@ -21,15 +24,10 @@ type localDP struct {
 	gram  *mat.SymDense // CᵀC of what a node does by itself; nil for the unit matrix
 }
 
-func localOf(s *System) localDP {
-	return localDP{share: sharesOf(s, func(t int) bool { return s.rule(t).size() == 1 }), gram: gramOf(s)}
-}
+func localOf(s *System) localDP { return localDP{share: sharesOf(s), gram: gramOf(s)} }
 
-// Reach returns for every step and node 1 if a message of the node can still reach an attacker, else 0.
-func (s *System) Reach() [][]float64 { return sharesOf(s, func(int) bool { return false }) }
-
-// sharesOf returns [G⁺G]_uu of all steps, exact or not.
-func sharesOf(s *System, exact func(t int) bool) [][]float64 {
+// sharesOf returns [G⁺G]_uu of all steps, exact where nodes keep a model alone.
+func sharesOf(s *System) [][]float64 {
 	steps := len(s.Steps)
 	out := make([][]float64, steps)
 	type key struct {
@@ -42,7 +40,7 @@ func sharesOf(s *System, exact func(t int) bool) [][]float64 {
 		step := s.Steps[t]
 		k := key{step.Mix, step.Seen, string(later)}
 		if known[k] == nil {
-			known[k] = shares(step, later, s.Nodes, exact(t))
+			known[k] = shares(step, later, s.Nodes, s.rule(t).size() == 1)
 		}
 		out[t] = known[k]
 		for v, x := range known[k] {
@@ -200,4 +198,16 @@ func (l localDP) squared(v Victim) float64 {
 		return math.Inf(1)
 	}
 	return sens.Squared
+}
+
+// all returns squared of all nodes. Nodes that are as near are looked at once.
+func (l localDP) all(schema participation.Schema, nodes int) []float64 {
+	known := map[string]float64{}
+	return lists.Make(nodes, func(v int) float64 {
+		key := fmt.Sprint(lists.Map(l.share, func(share []float64) float64 { return share[v] }))
+		if _, there := known[key]; !there {
+			known[key] = l.squared(Victim{Node: v, Schema: schema})
+		}
+		return known[key]
+	})
 }

@@ -1,7 +1,6 @@
 package reaction
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -71,7 +70,7 @@ func TestMinSepIsBoundedByItsPatterns(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		all, err := All(context.Background(), s, schema, Everywhere(class))
+		all, err := boundAll(s, schema, Everywhere(class))
 		if err != nil {
 			rt.Fatal(err)
 		}
