@@ -1,8 +1,11 @@
 package threat
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -19,11 +22,9 @@ const batchFloats = 1 << 24
 // because a gradient is seen without noise. The matrix is the callee's. visit is called by one goroutine at a time, in
 // any order.
 func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics, visit func(i int, m *mat.SymDense) error) error {
-	exposed := make([]bool, len(sys.victims))
-	if !sys.scaled {
-		exposed = sys.exposed(all)
-	} else if sys.leaks(all) {
-		return ErrUnclear
+	exposed := sys.exposed(all)
+	if sys.scaled && slices.Contains(exposed, true) {
+		return ErrUnclear // every gradient comes with noise of its own: a rank was misjudged
 	}
 	var finite []int
 	for i := range sys.victims {
@@ -62,43 +63,45 @@ func (sys *system) respond(ctx context.Context, all []*gains, stats []statistics
 	return nil
 }
 
-// bare looks at what shows of responses in directions that carry no noise, until it has seen enough: enter gives them what
-// a round's gradients enter with the state, and what of them is seen at once.
-func (sys *system) bare(all []*gains, enter func(g *gains, alive *mat.Dense) (entered, now *mat.Dense),
-	see func(g *gains, shown *mat.Dense) (enough bool)) {
-	if !sys.degenerate {
-		return
-	}
-	var alive *mat.Dense // the responses of the state so far
-	for _, g := range all {
-		entered, now := enter(g, mulOrNil(g.closed, alive))
-		if g.s != nil && g.s.free != nil {
-			for _, response := range []*mat.Dense{mulOrNil(g.c, alive), now} {
-				if response != nil && see(g, mul(g.s.free.T(), response)) {
-					return
-				}
-			}
-		}
-		alive = entered
-	}
-}
-
-// exposed says which victims' gradients reach a direction of what is observed that carries no noise.
+// exposed says which victims' gradients reach a direction of what is observed that carries no noise. Random combinations
+// of each victim's gradients are looked at.
 func (sys *system) exposed(all []*gains) []bool {
 	out := make([]bool, len(sys.victims))
-	sys.bare(all, func(g *gains, alive *mat.Dense) (entered, now *mat.Dense) { // a column a gradient
-		if entry := g.entry(); entry != nil {
-			alive = joinColumns(alive, entry)
+	if !sys.degenerate || len(out) == 0 {
+		return out
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(len(all))))
+	for range probes {
+		var alive *mat.Dense // responses of the state so far, a column a victim
+		for _, g := range all {
+			weights := mat.NewDense(len(out), len(out), nil)
+			for i := range out {
+				weights.Set(i, i, math.Copysign(1+rng.Float64(), rng.Float64()-0.5))
+			}
+			if g.s != nil && g.s.free != nil {
+				limit := math.Sqrt(clearAbove)
+				if sys.scaled {
+					limit = bareAbove * math.Sqrt(g.s.scale)
+				}
+				if shown := sumOrNil(mulOrNil(g.c, alive), mulOrNil(g.d, weights)); shown != nil {
+					bare := mul(g.s.free.T(), shown)
+					for i := range out {
+						out[i] = out[i] || mat.Norm(bare.ColView(i), math.Inf(1)) > limit
+					}
+				}
+			}
+			alive = sumOrNil(mulOrNil(g.closed, alive), mulOrNil(g.entry(), weights))
 		}
-		return alive, g.d
-	}, func(_ *gains, shown *mat.Dense) bool {
-		shown.Apply(func(_, j int, v float64) float64 {
-			out[j%len(out)] = out[j%len(out)] || math.Abs(v) > math.Sqrt(clearAbove)
-			return v
-		}, shown)
-		return false
-	})
+	}
 	return out
+}
+
+// sumOrNil returns a + b, where nil stands for zeros.
+func sumOrNil(a, b *mat.Dense) *mat.Dense {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return add(a, b)
 }
 
 func mulOrNil(a, b *mat.Dense) *mat.Dense {

@@ -2,7 +2,6 @@ package threat
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -12,7 +11,7 @@ import (
 const (
 	faintest  = 1e-10 // least variance of fresh noise, beside what else varies in a message, that is still told apart
 	roundings = 1e-14 // error of a variance, beside the largest that it is made of
-	probes    = 4     // of leaks
+	probes    = 2     // combinations of a victim's gradients that are looked for without noise
 	bareAbove = 1e-10 // what of a gradient shows without noise, beside the scale of messages, and is not rounding
 )
 
@@ -68,26 +67,6 @@ func (sys *system) allow(floor, scale float64) error {
 	}
 	sys.slack = math.Max(sys.slack, roundings*scale/floor)
 	return nil
-}
-
-// leaks reports whether gradients reach a direction that was taken for one without noise. Where every gradient comes
-// with noise of its own no direction is, and a rank was misjudged. Random combinations of all gradients are looked at.
-func (sys *system) leaks(all []*gains) (found bool) {
-	rng := rand.New(rand.NewPCG(1, uint64(len(all))))
-	mix := mat.NewDense(len(sys.victims), probes, nil)
-	sys.bare(all, func(g *gains, alive *mat.Dense) (entered, now *mat.Dense) {
-		mix.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, mix)
-		if entry := mulOrNil(g.entry(), mix); entry != nil && alive != nil {
-			alive.Add(alive, entry)
-		} else if entry != nil {
-			alive = entry
-		}
-		return alive, mulOrNil(g.d, mix)
-	}, func(g *gains, shown *mat.Dense) bool {
-		found = mat.Max(absolute(shown)) > bareAbove*math.Sqrt(g.s.scale)
-		return found
-	})
-	return found
 }
 
 func absolute(m *mat.Dense) *mat.Dense {
