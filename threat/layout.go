@@ -3,7 +3,6 @@ package threat
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"mafalda/internal/lists"
 	"mafalda/strategy"
 )
 
@@ -32,9 +31,6 @@ func (c *course) layout(f strategy.Filter) *layout {
 	}
 	return l
 }
-
-// gossiped returns the positions of what is sent.
-func (l *layout) gossiped() []int { return lists.UpTo(l.sent) }
 
 // step returns what a node makes of its numbers ℓ, its gradient g and its white noise z in step t, before it sends
 // anything: rows of coefficients of (ℓ, g, z). Signs are as in -θ.

@@ -111,10 +111,10 @@ func mulOrNil(a, b *mat.Dense) *mat.Dense {
 	return mul(a, b)
 }
 
-// joinColumns returns a with the columns of b after its own; a may be nil.
+// joinColumns returns a with the columns of b after its own; either may be nil.
 func joinColumns(a, b *mat.Dense) *mat.Dense {
-	if a == nil {
-		return b
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
 	var both mat.Dense
 	both.Augment(a, b)

@@ -120,7 +120,7 @@ func (all *stages) make(r round, before *graph.CSR, local [][]float64) *stage {
 	})
 	sight := all.at(r.network)
 	keeps, seen := slices.Repeat([]*mat.Dense{picking(all.nodes, all.nodes)}, all.size), make([]*mat.Dense, all.size)
-	for _, p := range all.gossiped() {
+	for p := range all.sent {
 		keeps[p], seen[p] = zeros(len(all.hidden), len(all.nodes)), sight.h
 		for row, i := range all.hidden {
 			if !slices.Contains(sight.seen, all.nodes[i]) {
@@ -149,6 +149,11 @@ func (all *stages) make(r round, before *graph.CSR, local [][]float64) *stage {
 	return out
 }
 
+// hiddenNodes returns the nodes that are not seen in every round.
+func (all *stages) hiddenNodes() []int {
+	return lists.Map(all.hidden, func(i int) int { return all.nodes[i] })
+}
+
 // weighed returns noise times its covariance.
 func (all *stages) weighed(noise *mat.Dense) *mat.Dense {
 	if all.covariance == nil {
@@ -161,47 +166,35 @@ func (all *stages) weighed(noise *mat.Dense) *mat.Dense {
 // state, the gradients and the noise: of number p a row for each row of weights[p], and none for nil. The state is that
 // before gossip over a network.
 func (all *stages) sums(local [][][]float64, weights []*mat.Dense, before *graph.CSR) (state, gradients, noise *mat.Dense) {
-	n, total := len(local), 0
-	for _, w := range weights {
-		if w != nil {
-			total += w.RawMatrix().Rows
-		}
+	averages := picking(all.nodes, all.hiddenNodes())
+	if before != nil {
+		averages = part(before, all.nodes, all.hiddenNodes())
 	}
-	numbers := lists.Make(all.size, func(int) *mat.Dense { return zeros(total, n) })
-	gradients, noise = zeros(total, n), zeros(total, n)
-	row := 0
-	for p, w := range weights {
-		for i := 0; w != nil && i < w.RawMatrix().Rows; i++ {
-			for j, weight := range w.RawRowView(i) {
-				if weight == 0 {
-					continue
-				}
-				from := local[j][p]
-				for q, x := range from[:all.size] {
-					numbers[q].Set(row, j, weight*x)
-				}
-				gradients.Set(row, j, weight*from[all.size])
-				noise.Set(row, j, weight*from[all.size+1])
+	for q := range all.size + 2 {
+		var sums *mat.Dense
+		for p, w := range weights {
+			if w == nil {
+				continue
 			}
-			row++
+			rows := mat.DenseCopyOf(w)
+			rows.Apply(func(_, j int, weight float64) float64 { return weight * local[j][p][q] }, rows)
+			if sums == nil {
+				sums = rows
+				continue
+			}
+			above := sums
+			sums = new(mat.Dense)
+			sums.Stack(above, rows)
 		}
-	}
-	if total == 0 {
-		return nil, nil, nil
-	}
-	hidden := lists.Map(all.hidden, func(i int) int { return all.nodes[i] })
-	for _, p := range all.gossiped() {
-		if before == nil {
-			numbers[p] = pick(numbers[p], all.hidden)
-		} else if averages := part(before, all.nodes, hidden); averages != nil {
-			numbers[p] = mul(numbers[p], averages)
-		} else {
-			numbers[p] = nil
-		}
-	}
-	for _, m := range numbers {
-		if m != nil {
-			state = joinColumns(state, m)
+		switch {
+		case q == all.size:
+			gradients = sums
+		case q > all.size:
+			noise = sums
+		case q < all.sent:
+			state = joinColumns(state, mulOrNil(sums, averages))
+		default:
+			state = joinColumns(state, sums)
 		}
 	}
 	return state, gradients, noise

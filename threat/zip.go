@@ -12,103 +12,61 @@ import (
 // buildZip is build for ZipDL. A node j sends θ_j + g_j + ξ_ji to every neighbour i ≠ j that averages over it, with Σ_i
 // ξ_ji = 0, and keeps θ_j + g_j. State is θ of the nodes that are not attackers.
 func buildZip(w *graph.CSR, a Attacker, steps int) *system {
-	z := newZipped(w, a)
-	nodes := len(z.nodes)
-	s := &stage{f: part(w, z.nodes, z.nodes), e: part(w, z.nodes, z.nodes)}
-	into := z.noiseMap(w)
-	if nodes > 0 {
-		s.q = mat.NewSymDense(nodes, nil)
-		if into != nil {
-			s.q = symmetric(mul(mul(into, z.covariance), into.T()))
+	n, _ := w.Dims()
+	nodes := newSights(n, a).victims
+	messages, covariance := zipped(w, nodes)
+	entering := func(recipients []int) *mat.Dense { // how the messages' noise enters the sums of recipients
+		m, at := mat.NewDense(len(recipients), covariance.SymmetricDim(), nil), lists.Places(recipients)
+		for x, ends := range messages {
+			if i, there := at[ends[1]]; there {
+				m.Set(i, x, w.At(ends[1], ends[0]))
+			}
 		}
+		return m
 	}
-	var pick *mat.Dense // seen×messages: how noise is seen
+	averages := part(w, nodes, nodes)
+	s := &stage{f: averages, e: averages}
+	into, seen := entering(nodes), (*mat.Dense)(nil)
 	if a.SecureSummation {
-		s.c, pick = z.sums(w, a)
+		s.c, seen = part(w, a.Nodes, nodes), entering(a.Nodes)
 	} else {
-		s.c, pick = z.single(a)
+		single := slices.DeleteFunc(lists.UpTo(len(messages)), func(x int) bool {
+			return !a.Trust.Public() && !slices.Contains(a.Nodes, messages[x][1])
+		})
+		senders := lists.Map(single, func(x int) int { return messages[x][0] })
+		s.c, seen = picking(senders, nodes), picking(single, lists.UpTo(len(messages)))
 	}
-	if pick != nil {
-		if into == nil {
-			into = mat.NewDense(max(nodes, 1), max(len(z.messages), 1), nil)
-		}
-		s.d = s.c
-		s.r = symmetric(mul(mul(pick, z.covariance), pick.T()))
-		s.x = mul(mul(into, z.covariance), pick.T())
+	s.q = symmetric(mul(mul(into, covariance), into.T()))
+	if seen != nil {
+		s.d, s.r, s.x = s.c, symmetric(mul(mul(seen, covariance), seen.T())), mul(mul(into, covariance), seen.T())
 	}
 	same := func(int) *stage { return s }
-	return &system{steps: steps, rounds: steps, victims: z.nodes, stage: same, degenerate: true}
+	return &system{steps: steps, rounds: steps, victims: nodes, stage: same, degenerate: true}
 }
 
-// zipped are the messages of Zip-DL that nodes other than the attackers send in a step.
-type zipped struct {
-	nodes      []int         // that are not attackers
-	at         map[int]int   // their positions
-	messages   [][2]int      // sender, recipient; a sender's lie together
-	covariance *mat.SymDense // the covariance of the noise in the messages
-}
-
-func newZipped(w *graph.CSR, a Attacker) *zipped {
+// zipped returns the messages of Zip-DL that some nodes send in a step, senders with recipients, and the covariance of the
+// noise in them, which has a zero where there are none.
+func zipped(w *graph.CSR, nodes []int) (messages [][2]int, covariance *mat.SymDense) {
 	n, _ := w.Dims()
-	z := &zipped{nodes: newSights(n, a).victims}
-	z.at = lists.Places(z.nodes)
 	recipients := make([][]int, n) // of every sender
 	w.DoNonZero(func(i, j int, v float64) {
 		if i != j && v != 0 {
 			recipients[j] = append(recipients[j], i)
 		}
 	})
-	for _, j := range z.nodes {
+	for _, j := range nodes {
 		for _, i := range recipients[j] {
-			z.messages = append(z.messages, [2]int{j, i})
+			messages = append(messages, [2]int{j, i})
 		}
 	}
-	z.covariance = mat.NewSymDense(max(len(z.messages), 1), nil)
-	for x, m := range z.messages {
-		for y := x; y < len(z.messages) && z.messages[y][0] == m[0]; y++ {
-			v := -1 / float64(len(recipients[m[0]]))
-			if x == y {
-				v++
+	covariance = mat.NewSymDense(max(len(messages), 1), nil)
+	for x, m := range messages {
+		for y := range x + 1 {
+			if messages[y][0] == m[0] {
+				covariance.SetSym(y, x, -1/float64(len(recipients[m[0]])))
 			}
-			z.covariance.SetSym(x, y, v)
 		}
+		covariance.SetSym(x, x, 1+covariance.At(x, x))
 	}
-	return z
-}
-
-// noiseMap returns how the messages' noise enters the next θ, nodes×messages.
-func (z *zipped) noiseMap(w *graph.CSR) *mat.Dense {
-	into := zeros(len(z.nodes), len(z.messages))
-	for x, m := range z.messages {
-		if i, ok := z.at[m[1]]; ok {
-			into.Set(i, x, w.At(m[1], m[0]))
-		}
-	}
-	return into
-}
-
-// single returns how θ and noise are seen in single messages: those to attackers, or all where messages are public.
-func (z *zipped) single(a Attacker) (state, noise *mat.Dense) {
-	var seen []int
-	for x, m := range z.messages {
-		if a.Trust.Public() || slices.Contains(a.Nodes, m[1]) {
-			seen = append(seen, x)
-		}
-	}
-	senders := lists.Map(seen, func(x int) int { return z.messages[x][0] })
-	return picking(senders, z.nodes), picking(seen, lists.UpTo(len(z.messages)))
-}
-
-// sums returns how they are seen in the attackers' weighted sums of messages.
-func (z *zipped) sums(w *graph.CSR, a Attacker) (state, noise *mat.Dense) {
-	if len(z.messages) == 0 {
-		return nil, nil
-	}
-	noise = zeros(len(a.Nodes), len(z.messages))
-	for x, m := range z.messages {
-		if i := slices.Index(a.Nodes, m[1]); i >= 0 {
-			noise.Set(i, x, w.At(m[1], m[0]))
-		}
-	}
-	return part(w, a.Nodes, z.nodes), noise
+	return messages, covariance
 }
