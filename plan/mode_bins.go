@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting/bins"
@@ -107,59 +106,45 @@ func (s *binSearch) progress(phase string) {
 	s.done++
 }
 
-// class returns the strategies with this number of bands.
-func (s *binSearch) class(width int) factorize.Bins {
-	if width == s.schema().Steps() {
-		width = 0
-	}
-	return factorize.Bins{Number: s.schema().Separation(), Bandwidth: width}
-}
-
 // run looks at all candidates. When ctx ends it keeps the candidates so far and returns the context's error.
 func (s *binSearch) run(ctx context.Context) error {
-	target := s.Options.Privacy.Target
+	steps, b, target := s.schema().Steps(), s.schema().Separation(), s.Options.Privacy.Target
 	for _, w := range s.widths {
 		s.progress(fmt.Sprintf("%d bands: strategy, and its noise by samples", w))
-		c, ended, err := s.class(w).Minimize(ctx, s.gram, nil, nil, factorize.Options{})
-		if err == nil {
-			err = ctx.Err()
+		c, ended, err := factorize.Bins{Number: b, Bandwidth: w % steps}.Minimize(ctx, s.gram, nil, nil, factorize.Options{})
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
 		}
+		privacy, err := CalibrateBins(ctx, c, b, target.Epsilon, target.Delta, s.share)
 		if err != nil {
 			return err
 		}
-		privacy, err := CalibrateBins(ctx, c, s.schema().Separation(), target.Epsilon, target.Delta, s.share)
-		if err != nil {
-			return err
-		}
-		of := Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.InTurn, Privacy: privacy}
-		if err := s.consider(c, of, ended.Iterations); err != nil {
+		if err := s.consider(BinsResult{c, privacy, ended.Iterations}, w, participation.InTurn); err != nil {
 			return err
 		}
 	}
 	w := s.widths[len(s.widths)-1]
 	s.progress(searchPhase)
-	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: s.class(w).Bandwidth,
-		Epsilon: target.Epsilon, Delta: target.Delta, MonteCarlo: s.share,
-		Progress: func(factorize.Iteration) { s.progress(searchPhase) }})
+	found, err := OptimizeForBins(ctx, s.gram, s.schema(), BinsOptions{Bandwidth: w % steps, Epsilon: target.Epsilon, Delta: target.Delta,
+		MonteCarlo: s.share, Progress: func() { s.progress(searchPhase) }})
 	if err != nil {
 		return err
 	}
-	of := Bands{Cost: bands.Cost{Bandwidth: w}, For: participation.Bins, Privacy: found.Privacy}
-	return s.consider(found.Strategy, of, found.Iterations)
+	return s.consider(*found, w, participation.Bins)
 }
 
 // consider completes a candidate, and takes it if it is the best.
-func (s *binSearch) consider(c strategy.Strategy, of Bands, iterations int) error {
-	q, err := factorize.Evaluate(c, s.objective(), s.schema())
+func (s *binSearch) consider(r BinsResult, bandwidth int, optimizedFor participation.Scheme) error {
+	q, err := factorize.Evaluate(r.Strategy, s.objective(), s.schema())
 	if err != nil {
 		return err
 	}
-	of.Probability, of.Rounds, of.SquaredError = 1, s.schema().Participations(), q.SquaredError
-	of.NoiseMultiplier = of.Privacy.NoiseMultiplier
-	of.ErrorAtPrivacy = measure.ErrorAtPrivacy(of.NoiseMultiplier, q.SquaredError)
+	of := Bands{For: optimizedFor, Privacy: r.Privacy, Cost: bands.Cost{Bandwidth: bandwidth, Probability: 1,
+		Rounds: s.schema().Participations(), SquaredError: q.SquaredError, NoiseMultiplier: r.Privacy.NoiseMultiplier,
+		ErrorAtPrivacy: measure.ErrorAtPrivacy(r.Privacy.NoiseMultiplier, q.SquaredError)}}
 	s.all = append(s.all, of)
 	if s.best == nil || of.ErrorAtPrivacy < s.of.ErrorAtPrivacy {
-		s.best = &factorize.Result{Strategy: c, Quality: q, Iterations: iterations, Status: optim.Converged}
+		s.best = &factorize.Result{Strategy: r.Strategy, Quality: q, Iterations: r.Iterations, Status: optim.Converged}
 		s.of = of
 	}
 	return nil
@@ -191,18 +176,16 @@ func (s *job) setBinsNoise(context.Context) error {
 type BinsOptions struct {
 	Bandwidth      int // bands; 0 means T: dense
 	Epsilon, Delta float64
-	MonteCarlo     bins.MonteCarlo    // samples of the final calibration
-	Rounds         int                // rounds of tangent and descent; 0 means 12, negative is none: blends only
-	Progress       factorize.Progress // if not nil, sees every round: Loss is the estimated error at this privacy
+	MonteCarlo     bins.MonteCarlo // samples of the final calibration
+	Rounds         int             // rounds of tangent and descent; 0 means 12, negative is none: blends only
+	Progress       func()          // if not nil, is called for every strategy that is looked at
 }
 
 // BinsResult is the end of a search.
 type BinsResult struct {
-	Strategy       strategy.Strategy // the largest |m_j| is 1
-	SquaredError   float64           // tr(C⁻ᵀHC⁻¹)
-	Privacy        bins.Privacy      // noise multiplier included, confirmed
-	ErrorAtPrivacy float64           // ν²·SquaredError, which is what strategies are compared by
-	Iterations     int               // iterations of all descents together
+	Strategy   strategy.Strategy // the largest |m_j| is 1
+	Privacy    bins.Privacy      // noise multiplier included, confirmed
+	Iterations int               // iterations of all descents together
 }
 
 // What the search does, and when it has enough.
@@ -223,29 +206,32 @@ const (
 //
 // When ctx ends first the result is nil, since noise needs a calibration, and the error is the context's. It also fails
 // as factorize.Bins.Minimize and CalibrateBins do.
-func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema,
-	o BinsOptions) (*BinsResult, error) {
+func OptimizeForBins(ctx context.Context, h *mat.SymDense, schema participation.Schema, o BinsOptions) (*BinsResult, error) {
 	if err := fault.Positive("Epsilon", o.Epsilon); err != nil {
 		return nil, err
 	}
-	s := &binsDescent{class: factorize.Bins{Number: schema.Separation(), Bandwidth: o.Bandwidth}, gram: h, schema: schema,
-		options: o}
-	if err := s.blends(ctx); err != nil {
+	s := &binsDescent{class: factorize.Bins{Number: schema.Separation(), Bandwidth: o.Bandwidth}, gram: h, schema: schema, options: o}
+	err := s.blends(ctx, []float64{0, 0.4, 0.7, 0.85, 0.93, 0.97}, func(_ float64, c *mat.TriDense) error { return s.consider(ctx, c) })
+	if err == nil {
+		err = s.improve(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := s.improve(ctx); err != nil {
+	found, err := s.normalized(s.best.c)
+	if err != nil {
 		return nil, err
 	}
-	return s.result(ctx)
+	r := &BinsResult{Strategy: found.Strategy, Iterations: s.iterations}
+	r.Privacy, err = found.NoiseMultiplier(ctx, o.Epsilon, o.Delta, o.MonteCarlo)
+	return r, err
 }
 
 // CalibrateBins returns the noise of a strategy for this number of random bins. It fails as bins.New and
 // bins.Mechanism.NoiseMultiplier do.
 func CalibrateBins(ctx context.Context, c strategy.Strategy, number int, epsilon, delta float64,
 	o bins.MonteCarlo) (bins.Privacy, error) {
-	var lower mat.TriDense
-	c.StrategyTo(&lower)
-	b, err := bins.New(&lower, number)
+	b, err := bins.New(strategy.LowerOf(c), number)
 	if err != nil {
 		return bins.Privacy{}, err
 	}
@@ -258,30 +244,37 @@ type binsDescent struct {
 	gram       *mat.SymDense
 	schema     participation.Schema
 	options    BinsOptions
-	best       *candidate
+	best       *binsCandidate
 	iterations int
 }
 
-// candidate is a strategy with what it costs, by estimate.
-type candidate struct {
+// binsCandidate is a strategy of the class.
+type binsCandidate struct {
+	strategy.Strategy
+	*bins.Mechanism
+	factorize.Quality // with the largest |m_j|² as squared sensitivity
+
 	c       *mat.TriDense
-	squared float64
-	tangent *bins.Tangent
+	tangent *bins.Tangent // nil before estimate
 }
 
-func (c *candidate) error() float64 {
-	return measure.ErrorAtPrivacy(c.tangent.NoiseMultiplier, c.squared)
+// estimate fills in the tangent, by samples that all candidates have in common, and returns the error.
+func (c *binsCandidate) estimate(ctx context.Context, epsilon, delta float64, o bins.MonteCarlo) (e float64, err error) {
+	if c.tangent, err = c.Tangent(ctx, epsilon, delta, o); err != nil {
+		return 0, err
+	}
+	return c.error(), nil
+}
+
+func (c *binsCandidate) error() float64 {
+	return measure.ErrorAtPrivacy(c.tangent.NoiseMultiplier, c.SquaredError)
 }
 
 // descend minimizes for weights, from start.
-func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix,
-	limit int) (*mat.TriDense, error) {
+func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start mat.Matrix, limit int) (*mat.TriDense, error) {
 	found, ended, err := s.class.Minimize(ctx, s.gram, weights, start, factorize.Options{MaxIterations: limit})
 	s.iterations += ended.Iterations
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	var c mat.TriDense
@@ -289,64 +282,56 @@ func (s *binsDescent) descend(ctx context.Context, weights *mat.SymDense, start 
 	return &c, nil
 }
 
-// strategy returns the strategy of a matrix of the class.
-func (s *binsDescent) strategy(c *mat.TriDense) (strategy.Strategy, error) {
+// candidate returns the candidate of a matrix of the class.
+func (s *binsDescent) candidate(c *mat.TriDense) (found *binsCandidate, err error) {
+	found = &binsCandidate{c: c}
 	if w := s.class.Bandwidth; w > 0 && w < s.schema.Steps() {
-		return strategy.NewBanded(c, w)
+		found.Strategy, err = strategy.NewBanded(c, w)
+	} else {
+		found.Strategy, err = strategy.NewDense(c)
 	}
-	return strategy.NewDense(c)
-}
-
-// evaluate returns the strategy of a matrix of the class, its mechanism and its squared error.
-func (s *binsDescent) evaluate(c *mat.TriDense) (strategy.Strategy, *bins.Mechanism, float64, error) {
-	of, err := s.strategy(c)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	q, err := factorize.Evaluate(of, factorize.Mean(s.gram), s.schema)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	mechanism, err := bins.New(c, s.class.Number)
-	return of, mechanism, q.SquaredError, err
-}
-
-// measure returns the candidate of c, by samples that all candidates have in common.
-func (s *binsDescent) measure(ctx context.Context, c *mat.TriDense) (*candidate, error) {
-	_, mechanism, squared, err := s.evaluate(c)
 	if err != nil {
 		return nil, err
 	}
-	found := &candidate{c: c, squared: squared}
-	found.tangent, err = mechanism.Tangent(ctx, s.options.Epsilon, s.options.Delta,
-		bins.MonteCarlo{Samples: max(cmp.Or(s.options.MonteCarlo.Samples, 1<<19)/searchShare, 1024),
-			Seed: s.options.MonteCarlo.Seed})
+	if found.Quality, err = factorize.Evaluate(found.Strategy, factorize.Mean(s.gram), s.schema); err != nil {
+		return nil, err
+	}
+	found.Mechanism, err = bins.New(c, s.class.Number)
 	return found, err
 }
 
-// consider takes a candidate if it is the best, and reports it.
-func (s *binsDescent) consider(c *candidate) {
-	if s.best == nil || c.error() < s.best.error() {
-		s.best = c
+// consider takes a matrix if its estimated error is the least, and reports it.
+func (s *binsDescent) consider(ctx context.Context, c *mat.TriDense) error {
+	found, err := s.candidate(c)
+	if err != nil {
+		return err
 	}
-	if s.options.Progress != nil {
-		s.options.Progress(factorize.Iteration{Count: s.iterations, Loss: s.best.error(), Gap: math.Inf(1)})
+	o := s.options
+	e, err := found.estimate(ctx, o.Epsilon, o.Delta, bins.MonteCarlo{Seed: o.MonteCarlo.Seed,
+		Samples: max(cmp.Or(o.MonteCarlo.Samples, 1<<19)/searchShare, 1024)})
+	if err != nil {
+		return err
 	}
+	if s.best == nil || e < s.best.error() {
+		s.best = found
+	}
+	if o.Progress != nil {
+		o.Progress()
+	}
+	return nil
 }
 
-// blends starts the search from the best of some Blends, each started from the one before.
-func (s *binsDescent) blends(ctx context.Context) error {
+// blends finds the strategies for some Blends, each from the one before, and hands them on.
+func (s *binsDescent) blends(ctx context.Context, lambdas []float64, take func(lambda float64, c *mat.TriDense) error) error {
 	var start mat.Matrix
-	for _, lambda := range []float64{0, 0.4, 0.7, 0.85, 0.93, 0.97} {
+	for _, lambda := range lambdas {
 		c, err := s.descend(ctx, s.class.Blend(lambda), start, 0)
 		if err != nil {
 			return err
 		}
-		found, err := s.measure(ctx, c)
-		if err != nil {
+		if err := take(lambda, c); err != nil {
 			return err
 		}
-		s.consider(found)
 		start = c
 	}
 	return nil
@@ -354,11 +339,7 @@ func (s *binsDescent) blends(ctx context.Context) error {
 
 // improve goes towards the optimum for the tangent's weights, as far as that is one.
 func (s *binsDescent) improve(ctx context.Context) error {
-	limit := s.options.Rounds
-	if limit == 0 {
-		limit = binsRounds
-	}
-	for range limit {
+	for range cmp.Or(s.options.Rounds, binsRounds) {
 		before := s.best
 		c, err := s.descend(ctx, before.tangent.Weights, before.c, descent)
 		if err != nil {
@@ -372,11 +353,9 @@ func (s *binsDescent) improve(ctx context.Context) error {
 					between.SetTri(t, i, (1-step)*before.c.At(t, i)+step*c.At(t, i))
 				}
 			}
-			found, err := s.measure(ctx, between)
-			if err != nil {
+			if err := s.consider(ctx, between); err != nil {
 				return err
 			}
-			s.consider(found)
 		}
 		if s.best.error() > before.error()*(1-worthwhile) {
 			return nil
@@ -385,38 +364,13 @@ func (s *binsDescent) improve(ctx context.Context) error {
 	return nil
 }
 
-// normalized returns c over the largest |m_j|.
-func (s *binsDescent) normalized(c *mat.TriDense) *mat.TriDense {
-	steps, largest := s.schema.Steps(), 0.0
-	for j := range s.class.Number {
-		sum := make([]float64, steps)
-		for column := j; column < steps; column += s.class.Number {
-			for t := column; t < steps; t++ {
-				sum[t] += c.At(t, column)
-			}
-		}
-		largest = math.Max(largest, floats.Norm(sum, 2))
-	}
-	scaled := mat.NewTriDense(steps, mat.Lower, nil)
-	for t := range steps {
-		for column := range t + 1 {
-			scaled.SetTri(t, column, c.At(t, column)/largest)
-		}
-	}
-	return scaled
-}
-
-// result calibrates the best strategy.
-func (s *binsDescent) result(ctx context.Context) (*BinsResult, error) {
-	c, mechanism, squared, err := s.evaluate(s.normalized(s.best.c))
+// normalized returns the candidate of a matrix over its largest |m_j|.
+func (s *binsDescent) normalized(c *mat.TriDense) (*binsCandidate, error) {
+	found, err := s.candidate(c)
 	if err != nil {
 		return nil, err
 	}
-	r := &BinsResult{Strategy: c, SquaredError: squared, Iterations: s.iterations}
-	r.Privacy, err = mechanism.NoiseMultiplier(ctx, s.options.Epsilon, s.options.Delta, s.options.MonteCarlo)
-	if err != nil {
-		return nil, err
-	}
-	r.ErrorAtPrivacy = measure.ErrorAtPrivacy(r.Privacy.NoiseMultiplier, squared)
-	return r, nil
+	var scaled mat.TriDense
+	scaled.ScaleTri(1/math.Sqrt(found.Sensitivity.Squared), c)
+	return s.candidate(&scaled)
 }

@@ -25,9 +25,11 @@ func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Privacy.Confirmed.Upper > o.Delta || r.ErrorAtPrivacy <= 0 {
+	if r.Privacy.Confirmed.Upper > o.Delta {
 		t.Errorf("%+v", r.Privacy)
 	}
+	reached := must(factorize.Evaluate(r.Strategy, factorize.Mean(h), schema))
+	least := r.Privacy.NoiseMultiplier * r.Privacy.NoiseMultiplier * reached.SquaredError
 	known, _, err := factorize.Bins{Number: 4}.Minimize(ctx, h, nil, nil, factorize.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -35,16 +37,15 @@ func TestBinsSearchIsBetterThanItsStarts(t *testing.T) {
 	for name, c := range map[string]strategy.Strategy{"C ≥ 0": known, "independent": strategy.Identity(12)} {
 		p := must(plan.CalibrateBins(ctx, c, 4, o.Epsilon, o.Delta, o.MonteCarlo))
 		q := must(factorize.Evaluate(c, factorize.Mean(h), schema))
-		if e := p.NoiseMultiplier * p.NoiseMultiplier * q.SquaredError; r.ErrorAtPrivacy > e {
-			t.Errorf("error %v, of %s noise %v", r.ErrorAtPrivacy, name, e)
+		if e := p.NoiseMultiplier * p.NoiseMultiplier * q.SquaredError; least > e {
+			t.Errorf("error %v, of %s noise %v", least, name, e)
 		}
 	}
 	if _, ok := r.Strategy.(*strategy.Dense); !ok {
 		t.Errorf("a strategy %T", r.Strategy)
 	}
-	q, err := factorize.Evaluate(r.Strategy, factorize.Mean(h), schema)
-	if err != nil || math.Abs(q.Sensitivity.Squared-1) > 1e-12 || q.SquaredError != r.SquaredError {
-		t.Errorf("%+v, %v; the search says %v", q, err, r.SquaredError)
+	if math.Abs(reached.Sensitivity.Squared-1) > 1e-12 {
+		t.Errorf("%+v", reached)
 	}
 }
 

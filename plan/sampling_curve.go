@@ -297,9 +297,8 @@ const (
 
 // binsStrategy is one of the strategies of a curve.
 type binsStrategy struct {
-	blend     float64
-	mechanism *bins.Mechanism
-	squared   float64 // tr(C⁻ᵀHC⁻¹)
+	blend float64
+	*binsCandidate
 }
 
 // binsCurve computes what random bins reach at some of the levels.
@@ -312,19 +311,17 @@ func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []flo
 	if err != nil {
 		return err
 	}
-	near := 0
 	for i := range all.Rows {
 		r := &all.Rows[i]
 		if !slices.Contains(epsilons, r.Epsilon) {
 			continue
 		}
 		s.show("random bins", float64(i)/float64(len(all.Rows)))
-		likely, err := s.bestForBins(ctx, strategies, near, r.Epsilon, all.Delta)
+		likely, err := likelyForBins(ctx, strategies, r.Epsilon, all.Delta)
 		if err != nil {
 			return err
 		}
-		near = likely[0]
-		if r.Bins, err = confirmedBest(ctx, strategies, likely, r.Epsilon, all.Delta); err != nil {
+		if r.Bins, err = confirmedBest(ctx, likely, r.Epsilon, all.Delta); err != nil {
 			return err
 		}
 		r.Bins.Ratio = r.Bins.Error / r.Cyclic
@@ -334,22 +331,22 @@ func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []flo
 
 // confirmedBest returns the point of the strategy that needs the least error, of some. Each noise multiplier is
 // confirmed with its share of the chance to fail, so that the least one may be taken.
-func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon, delta float64) (*BinsPoint, error) {
+func confirmedBest(ctx context.Context, some []binsStrategy, epsilon, delta float64) (*BinsPoint, error) {
 	asked := bins.MonteCarlo{Samples: curveSamples}.Filled()
 	each := asked
 	each.Failure /= float64(len(some))
 	var best *BinsPoint
-	for _, i := range some {
-		p, err := all[i].mechanism.NoiseMultiplier(ctx, epsilon, delta, each)
+	for _, c := range some {
+		p, err := c.NoiseMultiplier(ctx, epsilon, delta, each)
 		if err != nil {
 			return nil, err
 		}
-		error := measure.ErrorAtPrivacy(p.NoiseMultiplier, all[i].squared)
+		error := measure.ErrorAtPrivacy(p.NoiseMultiplier, c.SquaredError)
 		if best != nil && error >= best.Error {
 			continue
 		}
 		best = &BinsPoint{AtPrivacy: AtPrivacy{Epsilon: epsilon, Delta: delta, Error: error,
-			NoiseMultiplier: p.NoiseMultiplier}, Blend: all[i].blend, Samples: p.Confirmed.Samples}
+			NoiseMultiplier: p.NoiseMultiplier}, Blend: c.blend, Samples: p.Confirmed.Samples}
 		if p.Failure > 0 {
 			best.Failure = asked.Failure
 		}
@@ -361,64 +358,28 @@ func confirmedBest(ctx context.Context, all []*binsStrategy, some []int, epsilon
 // estimates from few samples differ by up to some percent, and confirmations add some percent of their own.
 const likelyBest = 1.06
 
-// bestForBins returns the strategy of the least estimated error, and the better one of its neighbours if it is
-// likelyBest: the search goes from one near it on as far as errors fall, as strategies are in the order of their
-// blends, and the less ε, the more of the blend.
-func (s *job) bestForBins(ctx context.Context, all []*binsStrategy, near int, epsilon, delta float64) ([]int, error) {
-	costs := map[int]float64{}
-	cost := func(i int) (float64, error) {
-		if known, there := costs[i]; there || i < 0 || i >= len(all) {
-			return cmp.Or(known, math.Inf(1)), nil
-		}
-		t, err := all[i].mechanism.Tangent(ctx, epsilon, delta, bins.MonteCarlo{Samples: curveSamples / 8})
-		if err != nil {
-			return 0, err
-		}
-		costs[i] = measure.ErrorAtPrivacy(t.NoiseMultiplier, all[i].squared)
-		return costs[i], nil
-	}
-	for {
-		here, err1 := cost(near)
-		below, err2 := cost(near - 1)
-		above, err3 := cost(near + 1)
-		switch err := cmp.Or(err1, err2, err3); {
-		case err != nil:
+// likelyForBins returns the strategy of the least estimated error, and the next one if it is likelyBest.
+func likelyForBins(ctx context.Context, all []binsStrategy, epsilon, delta float64) ([]binsStrategy, error) {
+	for _, c := range all {
+		if _, err := c.estimate(ctx, epsilon, delta, bins.MonteCarlo{Samples: curveSamples / 8}); err != nil {
 			return nil, err
-		case above < here && above <= below:
-			near++
-		case below < here:
-			near--
-		default:
-			likely, next := []int{near}, near+1
-			if below < above {
-				next = near - 1
-			}
-			if math.Min(below, above) <= likelyBest*here {
-				likely = append(likely, next)
-			}
-			return likely, nil
 		}
 	}
+	sorted := slices.SortedFunc(slices.Values(all), func(a, b binsStrategy) int { return cmp.Compare(a.error(), b.error()) })
+	if sorted[1].error() > likelyBest*sorted[0].error() {
+		return sorted[:1], nil
+	}
+	return sorted[:2], nil
 }
 
-// binsStrategies returns the strategies of a curve, each searched for from the one before, and scaled to columns of
-// patterns of norm at most one.
-func (s *job) binsStrategies(ctx context.Context) ([]*binsStrategy, error) {
+// binsStrategies returns the strategies of a curve, scaled to columns of patterns of norm at most one.
+func (s *job) binsStrategies(ctx context.Context) (all []binsStrategy, err error) {
 	d := &binsDescent{class: factorize.Bins{Number: s.schema().Separation()}, gram: s.gram, schema: s.schema()}
-	var all []*binsStrategy
-	var start mat.Matrix
-	for i, lambda := range curveBlends {
-		s.show("strategies without negative entries", float64(i)/float64(len(curveBlends)))
-		c, err := d.descend(ctx, d.class.Blend(lambda), start, 0)
-		if err != nil {
-			return nil, err
-		}
-		start = c
-		_, mechanism, squared, err := d.evaluate(d.normalized(c))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &binsStrategy{lambda, mechanism, squared})
-	}
-	return all, nil
+	err = d.blends(ctx, curveBlends, func(lambda float64, c *mat.TriDense) error {
+		s.show("strategies without negative entries", float64(len(all))/float64(len(curveBlends)))
+		found, err := d.normalized(c)
+		all = append(all, binsStrategy{lambda, found})
+		return err
+	})
+	return all, err
 }

@@ -30,17 +30,17 @@ func TestBinsCurveTakesTheBestConfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	const better = 3
-	first, err := confirmedBest(t.Context(), all, []int{0}, 1, 1e-6)
+	first, err := confirmedBest(t.Context(), all[:1], 1, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, some := range [][]int{{0, better}, {better, 0}} {
-		best, err := confirmedBest(t.Context(), all, some, 1, 1e-6)
+	for _, some := range [][]binsStrategy{{all[0], all[better]}, {all[better], all[0]}} {
+		best, err := confirmedBest(t.Context(), some, 1, 1e-6)
 		if err != nil || best.Blend != all[better].blend || best.Error >= first.Error || best.Failure != first.Failure {
 			t.Errorf("%v: %+v, %v; alone %+v", some, best, err, first)
 		}
 	}
-	if likely, err := s.bestForBins(t.Context(), all, 0, 1, 1e-6); err != nil || len(likely) < 2 {
+	if likely, err := likelyForBins(t.Context(), all, 1, 1e-6); err != nil || len(likely) < 2 {
 		t.Errorf("likely are %v, %v", likely, err)
 	}
 }
