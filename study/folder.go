@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mafalda/internal/files"
+	"mafalda/internal/lists"
 )
 
 // Names in a folder.
@@ -196,28 +197,25 @@ func (f *folder) take() error {
 	return files.SyncFolder(f.dir)
 }
 
-// clear removes the results of other inputs, study.json last.
+// clear removes the results of other inputs.
 func (f *folder) clear(s state) error {
-	var remove []string
-	if s.other != nil {
-		names, err := f.cellFiles()
+	if s.other == nil {
+		return nil
+	}
+	all := s.other.Files
+	for _, in := range []string{cellsName, gridsName, failedName} {
+		names, err := f.jsonFiles(in)
 		if err != nil {
 			return err
 		}
-		for _, name := range names {
-			remove = append(remove, filepath.Join(cellsName, name))
-		}
-		for _, in := range []string{gridsName, failedName} {
-			if names, err = f.jsonFiles(in); err != nil {
-				return err
-			}
-			for _, name := range names {
-				remove = append(remove, filepath.Join(in, name))
-			}
-		}
-		remove = append(remove, s.other.Files...)
+		all = append(all, lists.Map(names, func(name string) string { return filepath.Join(in, name) })...)
 	}
-	for _, name := range remove {
+	return f.remove(all)
+}
+
+// remove removes files of the folder, as far as they are there.
+func (f *folder) remove(names []string) error {
+	for _, name := range names {
 		if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

@@ -52,11 +52,8 @@ func (s *Store[C, R]) Ask(ctx context.Context, command []string, cells []C) erro
 
 // Fail keeps why a cell has no result, until it has one.
 func (s *Store[C, R]) Fail(c C, because error) error {
-	if s.folder == nil {
-		return nil
-	}
 	cell, name, err := s.name(c)
-	if err != nil {
+	if err != nil || s.folder == nil {
 		return err
 	}
 	line, _, _ := strings.Cut(because.Error(), "\n")

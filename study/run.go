@@ -19,125 +19,69 @@ type Options struct {
 // keeps what it returns. Results that another process has kept in the meantime are not computed again. After the
 // first error, or the end of ctx, no cell is begun, and the context of those that are running ends. Any error is a
 // [StoppedError]; what is kept stays.
-func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(context.Context, C) (R, error),
-	o Options) error {
+func Run[C, R any](ctx context.Context, s *Store[C, R], cells []C, do func(context.Context, C) (R, error), o Options) error {
+	w, err := s.Work(cells, do)
+	if err != nil {
+		return &StoppedError{0, len(cells), err}
+	}
+	return w.run(ctx, o)
+}
+
+// run computes the cells in this process.
+func (w *Work) run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := run[C, R]{Options: o, store: s, do: do}
-	if err := r.sort(cells); err != nil {
-		return &StoppedError{r.done, len(cells), err}
+	var mu sync.Mutex // guards what follows, and Progress
+	begun, done := 0, w.Total-len(w.Cells)
+	var failed error // the first one, with GoOn
+	tell := func() {
+		if o.Progress != nil {
+			o.Progress(done, w.Total)
+		}
+	}
+	begin := func() (i int, left bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if i = begun; i == len(w.Cells) || ctx.Err() != nil {
+			return i, false
+		}
+		begun++
+		tell()
+		return i, true
+	}
+	end := func(i int, ofCell bool, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			done++
+			tell()
+			return
+		}
+		if ofCell && o.GoOn && ctx.Err() == nil {
+			if failed == nil {
+				failed = err
+			}
+			if err = w.Fail(w.Cells[i], err); err == nil {
+				return
+			}
+		}
+		cancel(err)
 	}
 	var wg sync.WaitGroup
-	for range min(max(o.Workers, 1), len(r.missing)) {
+	for range min(max(o.Workers, 1), len(w.Cells)) {
 		wg.Go(func() {
-			for ctx.Err() == nil && r.computeNext(ctx, cancel) {
+			for i, left := begin(); left; i, left = begin() {
+				ofCell, err := w.compute(ctx, i)
+				end(i, ofCell, err)
 			}
 		})
 	}
 	wg.Wait()
-	if r.done < r.total {
-		if r.failed != nil && ctx.Err() == nil {
-			return &StoppedError{r.done, r.total, r.failed}
-		}
-		return &StoppedError{r.done, r.total, context.Cause(ctx)}
+	if done == w.Total {
+		return nil
 	}
-	return nil
-}
-
-// run is what the workers share.
-type run[C, R any] struct {
-	Options
-	store *Store[C, R]
-	do    func(context.Context, C) (R, error)
-
-	mu          sync.Mutex
-	missing     []C // cells without a result, not begun
-	done, total int
-	failed      error // the first one, with GoOn
-}
-
-// sort tells the cells that have results from those that do not, each once.
-func (r *run[C, R]) sort(cells []C) error {
-	seen := map[string]bool{}
-	for _, c := range cells {
-		_, name, err := r.store.name(c)
-		if err != nil {
-			return err
-		}
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		r.total++
-		_, there, err := r.store.Get(c)
-		if err != nil {
-			return err
-		}
-		if there {
-			r.done++
-		} else {
-			r.missing = append(r.missing, c)
-		}
+	if ctx.Err() != nil {
+		failed = context.Cause(ctx)
 	}
-	return nil
-}
-
-// computeNext computes a cell that no worker has begun; false if all are begun. Its error, if it is the first one, ends
-// ctx.
-func (r *run[C, R]) computeNext(ctx context.Context, cancel context.CancelCauseFunc) bool {
-	r.mu.Lock()
-	if len(r.missing) == 0 {
-		r.mu.Unlock()
-		return false
-	}
-	c := r.missing[0]
-	r.missing = r.missing[1:]
-	r.tell()
-	r.mu.Unlock()
-	if ofCell, err := r.compute(ctx, c); err != nil {
-		if !ofCell || !r.GoOn || ctx.Err() != nil {
-			cancel(err)
-			return false
-		}
-		return r.fail(c, err, cancel)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.done++
-	r.tell()
-	return true
-}
-
-// fail writes down why a cell failed. It cancels the run and returns false if that cannot be written.
-func (r *run[C, R]) fail(c C, because error, cancel context.CancelCauseFunc) bool {
-	if err := r.store.Fail(c, because); err != nil {
-		cancel(err)
-		return false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.failed == nil {
-		r.failed = because
-	}
-	return true
-}
-
-// compute computes a cell. ofCell says that an error concerns this cell alone; other errors, such as a full disk,
-// concern the folder and so all cells.
-func (r *run[C, R]) compute(ctx context.Context, c C) (ofCell bool, err error) {
-	_, there, err := r.store.Get(c) // by now
-	if there || err != nil {
-		return false, err
-	}
-	result, err := r.do(ctx, c)
-	if err != nil {
-		return true, err
-	}
-	return false, r.store.Put(context.WithoutCancel(ctx), c, result) // it is finished: keep it
-}
-
-func (r *run[C, R]) tell() {
-	if r.Progress != nil {
-		r.Progress(r.done, r.total)
-	}
+	return &StoppedError{done, w.Total, failed}
 }

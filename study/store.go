@@ -180,18 +180,20 @@ func (s *Store[C, R]) allEntries() []Entry[C, R] {
 	return lists.Map(names, func(name string) Entry[C, R] { return s.entries[name] })
 }
 
-// summarize writes summaries, after study.json says that they may be replaced, and removes earlier summaries that are
-// not made any more.
+// summarize writes summaries, after study.json says that they may be replaced, and removes earlier ones that are not made
+// any more.
 func (f *folder) summarize(found state, summaries []File) error {
-	names := lists.Map(summaries, func(s File) string { return s.Name })
+	names := slices.Sorted(slices.Values(lists.Map(summaries, func(s File) string { return s.Name })))
 	if err := f.checkForeign(f.filesNamed(names), found); err != nil {
 		return err
 	}
 	r := found.mine
-	before := len(r.Files)
-	r.Files = append(r.Files, names...)
-	slices.Sort(r.Files)
-	if r.Files = slices.Compact(r.Files); r.add(f.spec.Command) || len(r.Files) > before {
+	stale := slices.DeleteFunc(slices.Clone(r.Files), func(name string) bool { return slices.Contains(names, name) })
+	if err := f.remove(stale); err != nil {
+		return err
+	}
+	if added := r.add(f.spec.Command); added || !slices.Equal(r.Files, names) {
+		r.Files = names
 		if err := f.write(r); err != nil {
 			return err
 		}
@@ -201,23 +203,5 @@ func (f *folder) summarize(found state, summaries []File) error {
 			return err
 		}
 	}
-	return f.forget(r, names)
-}
-
-// forget removes the summaries that are listed and not among those, and then lists these alone.
-func (f *folder) forget(r *record, names []string) error {
-	listed := len(r.Files)
-	for _, name := range r.Files {
-		if slices.Contains(names, name) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	r.Files = slices.DeleteFunc(r.Files, func(name string) bool { return !slices.Contains(names, name) })
-	if len(r.Files) == listed {
-		return nil
-	}
-	return f.write(r)
+	return nil
 }

@@ -20,23 +20,45 @@ type Work struct {
 	Do func(ctx context.Context, cell json.RawMessage) (result json.RawMessage, err error)
 	// Keep keeps a result. One that is there already stays, so that it does no harm to compute a cell twice.
 	Keep func(ctx context.Context, cell, result json.RawMessage) error
-	// Fail keeps why a cell has no result.
+	// Fail keeps why a cell has no result, until it has one.
 	Fail func(cell json.RawMessage, because error) error
+
+	// compute computes and keeps one of Cells, unless another process has. ofCell says that an error concerns this cell
+	// alone; other errors, such as a full disk, concern the folder and so all cells.
+	compute func(ctx context.Context, i int) (ofCell bool, err error)
 }
 
 // Work returns the missing ones of cells, which do computes. It fails if the existing cells cannot be read.
 func (s *Store[C, R]) Work(cells []C, do func(context.Context, C) (R, error)) (*Work, error) {
-	sorted := run[C, R]{store: s}
-	if err := sorted.sort(cells); err != nil {
-		return nil, err
-	}
-	w := &Work{Key: s.key, Total: sorted.total}
-	for _, c := range sorted.missing {
-		text, err := json.Marshal(c)
+	w := &Work{Key: s.key}
+	var missing []C
+	seen := map[string]bool{}
+	for _, c := range cells {
+		text, name, err := s.name(c)
 		if err != nil {
-			return nil, fmt.Errorf("a cell: %w", err)
+			return nil, err
 		}
-		w.Cells = append(w.Cells, text)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		w.Total++
+		if _, there, err := s.Get(c); err != nil {
+			return nil, err
+		} else if !there {
+			missing, w.Cells = append(missing, c), append(w.Cells, text)
+		}
+	}
+	w.compute = func(ctx context.Context, i int) (ofCell bool, err error) {
+		_, there, err := s.Get(missing[i]) // by now
+		if there || err != nil {
+			return false, err
+		}
+		r, err := do(ctx, missing[i])
+		if err != nil {
+			return true, err
+		}
+		return false, s.Put(context.WithoutCancel(ctx), missing[i], r) // it is finished: keep it
 	}
 	w.Do = func(ctx context.Context, cell json.RawMessage) (json.RawMessage, error) {
 		c, err := decodeAs[C]("a cell", cell)
@@ -49,7 +71,7 @@ func (s *Store[C, R]) Work(cells []C, do func(context.Context, C) (R, error)) (*
 		}
 		return json.Marshal(r)
 	}
-	w.Keep = func(ctx context.Context, cell, result json.RawMessage) error { return s.keepText(ctx, cell, result) }
+	w.Keep = s.keepText
 	w.Fail = func(cell json.RawMessage, because error) error {
 		c, err := decodeAs[C]("a cell", cell)
 		if err != nil {
