@@ -194,7 +194,11 @@ func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) 
 		return nil, err
 	}
 	a.result.Local, a.result.Bound, a.result.Without = proven.Local, proven.Bound, proven.Without
-	if err := a.chooseRecord(); err != nil {
+	t, err := newTrainer(a.config, nil, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.chooseRecord(t); err != nil {
 		return nil, err
 	}
 	change := make([]float64, c.Schema.Steps())
@@ -202,7 +206,7 @@ func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) 
 		change[t] = a.result.Moves
 	}
 	a.unit = c.LearningRate * c.Clip / float64(batch)
-	answers, err := a.answers(sigma)
+	answers, err := a.answers(t, sigma)
 	if err != nil {
 		return nil, err
 	}
@@ -215,11 +219,7 @@ func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) 
 
 // answers returns by what every node's step multiplies a difference of models in the record's direction, as large as the
 // noise of one step, in every step of a run without noise.
-func (a *attack) answers(sigma float64) ([][]float64, error) {
-	t, err := newTrainer(a.config, nil, a.options.Seed)
-	if err != nil {
-		return nil, err
-	}
+func (a *attack) answers(t *trainer, sigma float64) ([][]float64, error) {
 	apart := sigma * a.unit
 	ledger := participation.NewLedger(t.records, a.config.Schema)
 	theta, gradient := make([]float32, t.size), make([]float32, t.size)
@@ -265,11 +265,7 @@ func (a *attack) evenRecords(nodes int) (Dataset, error) {
 }
 
 // chooseRecord finds the record of the victim's first batch whose gradient is longest at the start.
-func (a *attack) chooseRecord() error {
-	t, err := newTrainer(a.config, nil, a.options.Seed)
-	if err != nil {
-		return err
-	}
+func (a *attack) chooseRecord(t *trainer) error {
 	first, _, err := t.batches.take(participation.NewLedger(t.records, a.config.Schema), a.result.Victim, 0)
 	if err != nil {
 		return err

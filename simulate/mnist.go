@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 
 	"mafalda/internal/files"
-	"mafalda/internal/limits"
 )
 
 const (
@@ -122,28 +120,9 @@ func parseIDX(file io.Reader, magic uint32) ([]byte, []int, error) {
 		size *= int(v)
 		shape = append(shape, int(v))
 	}
-	data, err := readAll(io.LimitReader(r, int64(size)+1))
+	data, err := io.ReadAll(io.LimitReader(r, int64(size)+1))
 	if err == nil && len(data) != size {
 		err = fmt.Errorf("dimensions %v do not fit what follows", header[1:])
 	}
 	return data, shape, err
-}
-
-// readAll returns what there is, whatever a header says of it, unless it does not fit into memory.
-func readAll(r io.Reader) ([]byte, error) {
-	const step = 1 << 26
-	var data bytes.Buffer
-	for {
-		_, err := io.CopyN(&data, r, step)
-		if err == io.EOF {
-			return data.Bytes(), nil
-		}
-		if err == nil {
-			err = limits.Fits(fmt.Sprintf("data of more than %d bytes", data.Len()),
-				8*float64(data.Len())) // with four bytes a pixel
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }

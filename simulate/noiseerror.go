@@ -3,6 +3,7 @@ package simulate
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -24,7 +25,7 @@ func noiseError(runs []*Result) *NoiseError {
 	if len(measured) == 0 {
 		return nil
 	}
-	mean, std := meanStd(measured)
+	mean, std := stat.MeanStdDev(measured, nil)
 	e := &NoiseError{Measured: mean, StdErr: finite(std / math.Sqrt(float64(len(measured)))), Runs: len(measured)}
 	if predicted := known(runs, func(r *Result) *float64 { return r.Predicted }); len(predicted) > 0 {
 		e.Predicted = &predicted[0]
@@ -38,8 +39,7 @@ func predictionOf(without, runs []*Result) *NoiseError {
 	if len(predicted) == 0 || paired == nil {
 		return nil
 	}
-	mean, _ := meanStd(predicted)
-	return &NoiseError{Measured: paired.Difference, StdErr: paired.StdErr, Predicted: finite(mean), Runs: paired.Runs}
+	return &NoiseError{Measured: paired.Difference, StdErr: paired.StdErr, Predicted: finite(stat.Mean(predicted, nil)), Runs: paired.Runs}
 }
 
 // Deviation returns how many standard errors the measured error is from the predicted one; ok is false if that is not

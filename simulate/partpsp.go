@@ -1,12 +1,16 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
+	"mafalda/internal/lists"
 	"mafalda/protocols/dpps"
 	"mafalda/protocols/partpsp"
 )
@@ -27,38 +31,23 @@ func (t PartPSPTask) Tests() int { return t.Test.Len() }
 
 // NewLearner returns scratch for one goroutine.
 func (t PartPSPTask) NewLearner() partpsp.Learner {
-	return &partPSPLearner{worker: t.NewWorker(), task: t}
-}
-
-// Check refuses data that are not the model's. Errors wrap ErrData.
-func (t PartPSPTask) Check() error {
-	features := t.Features()
-	if t.Train.Features != features || t.Test.Features != features || t.Test.Len() == 0 {
-		return fmt.Errorf("%w: records of %d features, tests of %d, a model of %d", ErrData, t.Train.Features,
-			t.Test.Features, features)
-	}
-	for _, data := range []Dataset{t.Train, t.Test} {
-		if err := t.Perceptron.Check(data); err != nil {
-			return fmt.Errorf("%w: %w", ErrData, err)
-		}
-	}
-	return nil
+	return &partPSPLearner{Worker: t.NewWorker(), task: t}
 }
 
 // partPSPLearner computes gradients of batches.
 type partPSPLearner struct {
-	worker *Worker
-	task   PartPSPTask
-	batch  Dataset
+	*Worker
+	task  PartPSPTask
+	batch Dataset
 }
 
 func (l *partPSPLearner) Take(records []int) { l.batch = l.task.Train.Pick(records) }
 
 func (l *partPSPLearner) GradientTo(dst, theta []float32) {
-	l.worker.ClippedSumTo(dst, theta, l.batch, math.Inf(1))
+	l.ClippedSumTo(dst, theta, l.batch, math.Inf(1))
 }
 
-func (l *partPSPLearner) Correct(theta []float32) int { return l.worker.Correct(theta, l.task.Test) }
+func (l *partPSPLearner) Correct(theta []float32) int { return l.Worker.Correct(theta, l.task.Test) }
 
 // PartPSPNetwork is a directed network, and what its estimate takes.
 type PartPSPNetwork struct {
@@ -109,7 +98,7 @@ func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64)
 		return partpsp.Training{}, fmt.Errorf("%w: %d training records are fewer than a batch of %d for each of %d nodes",
 			ErrData, records, o.Batch, nodes)
 	}
-	if err := task.Check(); err != nil {
+	if err := cmp.Or(task.Check(task.Train), task.Check(task.Test)); err != nil {
 		return partpsp.Training{}, err
 	}
 	push := dpps.Options{Plan: o.Plan, Calibration: n.Calibration, NoNoise: b == 0}
@@ -122,19 +111,23 @@ func (p *PartPSP) training(n PartPSPNetwork, shared int, b float64, seed uint64)
 
 // Train fills the table: by shared layers, then noise (none at last), then network. The errors are data that do not fit
 // (ErrData), a sensitivity that was underestimated (dpps.ErrSensitivity), and the context's.
-func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
-	levels := append(slices.Clone(p.Options.Bs), 0)
-	runs := len(p.Networks) * len(p.Options.Shared) * len(levels) * p.Options.Seeds
-	var cells []PartPSPCell
-	for _, shared := range p.Options.Shared {
+func (p *PartPSP) Train(ctx context.Context) (cells []PartPSPCell, err error) {
+	o, levels, done := &p.Options, append(slices.Clone(p.Options.Bs), 0), 0
+	for _, shared := range o.Shared {
 		for _, b := range levels {
 			for _, n := range p.Networks {
-				results, err := p.trainCell(ctx, n, shared, b, len(cells)*p.Options.Seeds, runs)
-				if errors.Is(err, ErrData) {
-					return nil, err
-				}
-				if err != nil {
-					return nil, fmt.Errorf("%s, %s, b = %g: %w", p.MethodOf(shared), n.Name, b, err)
+				results := make([]*partpsp.Result, o.Seeds)
+				for seed := range results {
+					t, err := p.training(n, shared, b, uint64(seed))
+					if err == nil {
+						results[seed], err = t.Run(ctx, uint64(seed))
+					}
+					if err != nil {
+						return nil, fmt.Errorf("%s, %s, b = %g: %w", p.MethodOf(shared), n.Name, b, err)
+					}
+					if done++; p.Progress != nil {
+						p.Progress(float64(done) / float64(len(p.Networks)*len(o.Shared)*len(levels)*o.Seeds))
+					}
 				}
 				cells = append(cells, p.cell(n.Name, shared, b, results))
 			}
@@ -143,61 +136,31 @@ func (p *PartPSP) Train(ctx context.Context) ([]PartPSPCell, error) {
 	return cells, nil
 }
 
-// trainCell runs all seeds of a cell; done counts the runs before it, of all.
-func (p *PartPSP) trainCell(ctx context.Context, n PartPSPNetwork, shared int, b float64, done, all int) ([]*partpsp.Result, error) {
-	var results []*partpsp.Result
-	for seed := range p.Options.Seeds {
-		t, err := p.training(n, shared, b, uint64(seed))
-		if err != nil {
-			return nil, err
-		}
-		r, err := t.Run(ctx, uint64(seed))
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
-		if p.Progress != nil {
-			p.Progress(float64(done+seed+1) / float64(all))
-		}
-	}
-	return results, nil
-}
-
 // cell sums runs up.
 func (p *PartPSP) cell(network string, shared int, b float64, runs []*partpsp.Result) PartPSPCell {
-	c := PartPSPCell{Network: network, Shared: shared}
-	if b > 0 {
-		plan := p.Options.Plan
-		plan.B = b
-		c.B, c.Epsilon = &b, new(plan.Epsilon())
-	}
-	n := float64(len(runs))
-	var ratio, squares float64
-	counted := 0
+	mean := func(of func(r *partpsp.Result) float64) float64 { return stat.Mean(lists.Map(runs, of), nil) }
+	c := PartPSPCell{Network: network, Shared: shared, RAS: mean((*partpsp.Result).MeanReal),
+		Clipped: mean(func(r *partpsp.Result) float64 { return r.Clipped })}
+	accuracy, std := stat.MeanStdDev(lists.Map(runs, func(r *partpsp.Result) float64 { return r.Accuracy }), nil)
+	c.Accuracy, c.Std = accuracy, finite(std)
+	var ratios []float64
 	for _, r := range runs {
-		c.Accuracy += r.Accuracy / n
-		c.RAS += r.MeanReal() / n
-		c.Clipped += r.Clipped / n
 		c.Rounds = max(c.Rounds, len(r.Rounds))
 		if r.Diverged {
 			c.Diverged++
 		}
 		for _, round := range r.Rounds {
 			if round.Estimated > 0 {
-				ratio += round.Real / round.Estimated
-				counted++
+				ratios = append(ratios, round.Real/round.Estimated)
 			}
 		}
 	}
-	for _, r := range runs {
-		squares += (r.Accuracy - c.Accuracy) * (r.Accuracy - c.Accuracy)
-	}
-	if n > 1 {
-		c.Std = new(math.Sqrt(squares / (n - 1)))
-	}
-	if b > 0 && p.Options.Plan.Source != dpps.Omniscient && counted > 0 {
-		ratio /= float64(counted)
-		c.Ratio = &ratio
+	if plan := p.Options.Plan; b > 0 {
+		plan.B = b
+		c.B, c.Epsilon = &b, new(plan.Epsilon())
+		if plan.Source != dpps.Omniscient {
+			c.Ratio = finite(stat.Mean(ratios, nil))
+		}
 	}
 	return c
 }

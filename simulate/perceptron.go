@@ -149,18 +149,22 @@ func (p *Perceptron) answer(deltas, h []float32) {
 	}
 }
 
-// Check accepts finite inputs, with finite targets or the numbers of classes.
+// Check rejects data that do not fit, with ErrData: it accepts one record or more, finite inputs, and finite targets or the
+// numbers of classes.
 func (p *Perceptron) Check(data Dataset) error {
+	if data.Features != p.Features() || len(data.Inputs) != data.Len()*data.Features || data.Len() == 0 {
+		return fmt.Errorf("%w: %d rows with %d features for a model of %d", ErrData, data.Len(), data.Features, p.Features())
+	}
 	for _, numbers := range [][]float32{data.Inputs, data.Targets} {
 		for i, v := range numbers {
 			if v-v != 0 {
-				return fmt.Errorf("number %d of %d in the data is %v", i, len(numbers), v)
+				return fmt.Errorf("%w: number %d of %d is %v", ErrData, i, len(numbers), v)
 			}
 		}
 	}
 	for i, y := range data.Targets {
 		if !p.squared && (y < 0 || y >= float32(p.outputs()) || y != float32(int(y))) {
-			return fmt.Errorf("target of example %d is %v: must be a class from 0 to %d", i, y, p.outputs()-1)
+			return fmt.Errorf("%w: target of example %d is %v: must be a class from 0 to %d", ErrData, i, y, p.outputs()-1)
 		}
 	}
 	return nil

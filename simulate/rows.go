@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"mafalda/accounting"
 	"mafalda/factorize/baselines"
 	"mafalda/internal/lists"
@@ -80,7 +82,7 @@ func (g *Grid) privacy(level, delta float64) (mu, epsilon *float64, err error) {
 
 func (g *Grid) row(v Variant, level float64) Row {
 	runs := g.Runs(v, level)
-	seconds, _ := meanStd(lists.Map(runs, func(r *Result) float64 { return r.Seconds }))
+	seconds := stat.Mean(lists.Map(runs, func(r *Result) float64 { return r.Seconds }), nil)
 	row := Row{Method: g.Name(v), Sampling: g.Sampling, Rate: g.Rate(v, level), Summary: Summarize(runs),
 		NoiseError: noiseError(runs), Seconds: seconds}
 	if len(runs) > 0 { // the same for all

@@ -77,16 +77,18 @@ func Run(ctx context.Context, c Config, noise *Noise, seed uint64) (*Result, err
 	return t.result, nil
 }
 
-// loss returns the mean over the nodes of their models' losses.
-func (t *trainer) loss(data Dataset) float64 {
-	parallel.Workers(t.Workers, t.nodes, func(worker, u int) {
-		t.losses[u] = t.workers[worker].Loss(t.state.Model(u), data)
-	})
-	var sum float64
+// mean returns the mean over the nodes of a number of their models.
+func (t *trainer) mean(of func(w *Worker, model []float32) float64) (sum float64) {
+	parallel.Workers(t.Workers, t.nodes, func(worker, u int) { t.losses[u] = of(t.workers[worker], t.state.Model(u)) })
 	for _, v := range t.losses {
 		sum += v
 	}
 	return sum / float64(t.nodes)
+}
+
+// loss returns the mean over the nodes of their models' losses.
+func (t *trainer) loss(data Dataset) float64 {
+	return t.mean(func(w *Worker, model []float32) float64 { return w.Loss(model, data) })
 }
 
 // measure adds a loss to the result; false if it is not finite.
@@ -144,13 +146,6 @@ func (t *trainer) accuracy() *float64 {
 	if t.Task.Model.squared {
 		return nil
 	}
-	right := make([]int, t.nodes)
-	parallel.Workers(t.Workers, t.nodes, func(worker, u int) {
-		right[u] = t.workers[worker].Correct(t.state.Model(u), t.test)
-	})
-	sum := 0
-	for _, v := range right {
-		sum += v
-	}
-	return new(float64(sum) / float64(t.nodes*t.test.Len()))
+	right := t.mean(func(w *Worker, model []float32) float64 { return float64(w.Correct(model, t.test)) })
+	return new(right / float64(t.test.Len()))
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"mafalda/internal/lists"
 )
 
@@ -25,11 +27,10 @@ type Summary struct {
 // Summarize returns the summary of runs.
 func Summarize(runs []*Result) Summary {
 	mean := func(of func(r *Result) *float64) *float64 {
-		value, _ := meanStd(known(runs, of))
-		return finite(value)
+		return finite(stat.Mean(known(runs, of), nil))
 	}
 	means := known(runs, func(r *Result) *float64 { return r.Mean })
-	average, std := meanStd(means)
+	average, std := stat.MeanStdDev(means, nil)
 	s := Summary{Seeds: len(runs), Diverged: len(runs) - len(means), Mean: finite(average), Std: finite(std),
 		Median:   finite(median(means)),
 		Final:    mean(func(r *Result) *float64 { return r.Final }),
@@ -38,7 +39,7 @@ func Summarize(runs []*Result) Summary {
 	if len(means) > 0 {
 		s.Least = new(slices.Min(means))
 	}
-	s.Clipped, _ = meanStd(lists.Map(runs, func(r *Result) float64 { return r.Clipped }))
+	s.Clipped = stat.Mean(lists.Map(runs, func(r *Result) float64 { return r.Clipped }), nil)
 	return s
 }
 
@@ -75,7 +76,7 @@ func Compare(a, b []*Result) *Paired {
 	if differences == nil {
 		return nil
 	}
-	difference, std := meanStd(differences)
+	difference, std := stat.MeanStdDev(differences, nil)
 	return &Paired{len(differences), difference, finite(std / math.Sqrt(float64(len(differences))))}
 }
 
@@ -85,22 +86,6 @@ func finite(v float64) *float64 {
 		return nil
 	}
 	return &v
-}
-
-// meanStd returns mean and sample standard deviation, NaN for too few values.
-func meanStd(values []float64) (mean, std float64) {
-	n := float64(len(values))
-	for _, v := range values {
-		mean += v
-	}
-	mean /= n
-	for _, v := range values {
-		std += (v - mean) * (v - mean)
-	}
-	if n < 2 {
-		return mean, math.NaN()
-	}
-	return mean, math.Sqrt(std / (n - 1))
 }
 
 // median returns the middle value, or the mean of the two in the middle; NaN without values.

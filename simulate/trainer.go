@@ -132,19 +132,15 @@ func (t *trainer) schema() participation.Schema {
 	return t.Schema
 }
 
+// checkData rejects data that the model is not for.
 func (t *trainer) checkData(train, test Dataset) error {
 	parts := []Dataset{train, test}
 	if t.Validation {
 		parts = append(parts, t.validationData)
 	}
 	for i, data := range parts {
-		name := []string{"training", "test", "validation"}[i]
-		if data.Features != t.Task.Model.Features() || len(data.Inputs) != data.Len()*data.Features || data.Len() == 0 {
-			return fmt.Errorf("%w: %s data of %d rows with %d features for a model of %d", ErrData, name, data.Len(),
-				data.Features, t.Task.Model.Features())
-		}
 		if err := t.Task.Model.Check(data); err != nil {
-			return fmt.Errorf("%w: %s data: %w", ErrData, name, err)
+			return fmt.Errorf("%s data: %w", []string{"training", "test", "validation"}[i], err)
 		}
 	}
 	return nil
