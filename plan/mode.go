@@ -219,6 +219,9 @@ func asked(g export.Gram) export.Gram {
 	return g
 }
 
+// keptNumbers bounds the entries of the Gram matrices that are kept: 256 MiB, and as much for what they come from.
+const keptNumbers = 1 << 25
+
 // measures computes what strategies are measured by, unless it is known.
 func (s *job) measures(ctx context.Context) error {
 	on, steps := s.source("Gram matrix"), s.schema().Steps()
@@ -230,11 +233,11 @@ func (s *job) measures(ctx context.Context) error {
 		if g.kernel, g.estimate, err = on.Kernel(ctx, steps); err != nil {
 			return fmt.Errorf("computing the Gram matrix: %w", err)
 		}
-		if s.Options.known != nil {
+		if known := s.Options.known; known != nil && len(known)*steps*steps < keptNumbers {
 			g.optima = map[string]*factorize.Result{}
-			s.Options.known[key] = g
-			if key.training = ""; s.Options.known[key].kernel == nil {
-				s.Options.known[key] = g
+			known[key] = g
+			if key.training = ""; known[key].kernel == nil {
+				known[key] = g
 			}
 		}
 	}
@@ -302,7 +305,11 @@ func endingOf(ctx context.Context, searches ...*factorize.Result) Ending {
 
 // GramMatrix returns H of a problem that Check accepts, exact or estimated as Problem.Gram says.
 func (p Problem) GramMatrix(ctx context.Context) (*mat.SymDense, error) {
-	j, err := newJob(p, Options{})
+	return p.gramMatrix(ctx, Options{})
+}
+
+func (p Problem) gramMatrix(ctx context.Context, o Options) (*mat.SymDense, error) {
+	j, err := newJob(p, o)
 	if err == nil {
 		err = j.measures(ctx)
 	}

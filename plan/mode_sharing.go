@@ -170,76 +170,32 @@ func runAbandonable[T any](ctx context.Context, s *job, work func(ctx context.Co
 	return parallel.Abandonable(ctx, work)
 }
 
-// mostBands is how many numbers of bands are tried at most.
-const mostBands = 5
-
 // sharedBands finds noise and a strategy for Poisson sampling. Unless it is given, the number of bands is the best one
-// for noise that is not shared, and then for what was found, as long as that gains.
-func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (best *spacetime.Result, err error) {
-	target, wanted, m := s.Options.Privacy.Target, s.Options.Class.Parameters().Bandwidth, p.Alone()
-	least, tried := math.Inf(1), map[int]bool{}
-	for range mostBands {
-		w := wanted
-		if w == 0 {
-			if w, err = s.bestBands(ctx, *p, m); isEnd(err) && best != nil {
-				break
-			}
-		}
+// for noise that is not shared.
+func (s *job) sharedBands(ctx context.Context, p *spacetime.Problem) (*spacetime.Result, error) {
+	schema, target, w := s.schema(), s.Options.Privacy.Target, s.Options.Class.Parameters().Bandwidth
+	if w == 0 {
+		own, o := s.Problem, s.Options
+		own.Sharing, o.NoBaselines = nil, true
+		alone, err := Solve(ctx, own, o)
 		if err != nil {
 			return nil, err
 		}
-		if tried[w] {
-			break
-		}
-		tried[w] = true
-		rounds, of := pld.BandRounds(s.schema().Steps(), s.schema().Separation(), w), *p
-		multiplier, err := (bands.Noise{}).Multiplier(s.schema(), w, target.Epsilon, target.Delta)
-		if err != nil {
-			return nil, fmt.Errorf("noise for %d bands: %w", w, err)
-		}
-		of.Class = factorize.Banded{Bandwidth: w}
-		r, err := s.alternate(ctx, of)
-		if isEnd(err) && best != nil {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		m = r.Noise.Covariance()
-		e := measure.ErrorAtPrivacy(multiplier, r.Time.SquaredError)
-		if e >= least {
-			break
-		}
-		best, least, p.Class = r, e, of.Class
-		s.bands = Bands{Cost: bands.Cost{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds,
-			NoiseMultiplier: multiplier, SquaredError: r.Time.SquaredError, ErrorAtPrivacy: e}}
-		if ctx.Err() != nil {
-			break
-		}
+		w = alone.Strategy().Parameters().Bandwidth
 	}
-	return best, nil
-}
-
-// bestBands returns the number of bands of least error at the privacy for noise of covariance m between nodes.
-func (s *job) bestBands(ctx context.Context, p spacetime.Problem, m *mat.SymDense) (int, error) {
-	s.show("bands", 0)
-	h, err := p.Workload.TimeGram(ctx, m)
+	multiplier, err := (bands.Noise{}).Multiplier(schema, w, target.Epsilon, target.Delta)
 	if err != nil {
-		return 0, err
+		return nil, fmt.Errorf("noise for %d bands: %w", w, err)
 	}
-	dense, err := factorize.Dense{}.Optimize(ctx, factorize.Mean(h), p.Schema, factorize.Options{Gap: s.bandGap()})
+	p.Class = factorize.Banded{Bandwidth: w}
+	r, err := s.alternate(ctx, *p)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	search, _ := s.bandSearch(factorize.Mean(h), dense.LowerBound)
-	if err := search.Run(ctx); err != nil {
-		return 0, err
-	}
-	best, _ := search.Best()
-	return best.Bandwidth, nil
+	rounds := pld.BandRounds(schema.Steps(), schema.Separation(), w)
+	s.bands.Cost = bands.Cost{Bandwidth: w, Probability: rounds.Probability, Rounds: rounds.Rounds, NoiseMultiplier: multiplier,
+		SquaredError: r.Time.SquaredError, ErrorAtPrivacy: measure.ErrorAtPrivacy(multiplier, r.Time.SquaredError)}
+	return r, nil
 }
 
 // spaceTolerance is the gap of noise over the nodes at which rounds end.

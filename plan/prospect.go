@@ -43,8 +43,6 @@ const (
 	leastGain = 1e-4
 	// fewerPasses is the ratio of numbers of participations that are looked at.
 	fewerPasses = math.Sqrt2
-	// keptNumbers bounds the entries of the Gram matrices that are kept of a number of steps: 512 MiB.
-	keptNumbers = 1 << 26
 )
 
 // prospects looks for the training of least predicted excess risk of one way after the other.
@@ -52,13 +50,6 @@ type prospects struct {
 	*comparing
 	rates []float64
 	best  map[int]*Prospect // best prospect of all ways so far, by T
-	grams map[rated]*mat.SymDense
-}
-
-// rated is a training of these steps at a rate.
-type rated struct {
-	steps int
-	rate  float64
 }
 
 // checkTraining rejects what no prospect is for.
@@ -104,7 +95,7 @@ func (s *prospects) problemAt(p Problem, rate float64) Problem {
 
 // newProspects finds out which rates are looked at: the largest under which errors do not grow, and smaller ones.
 func newProspects(s *comparing) (*prospects, error) {
-	p := &prospects{comparing: s, best: map[int]*Prospect{}, grams: map[rated]*mat.SymDense{}}
+	p := &prospects{comparing: s, best: map[int]*Prospect{}}
 	t := s.Case.Training
 	const smaller = 1. / ratesAnOctave
 	rate, number := 2*t.Rate/slices.Max(t.X), ratesAnOctave*octavesOfRate
@@ -255,7 +246,7 @@ func (s *prospects) prospect(ctx context.Context, p Problem, of *Solution) (*Pro
 	found := &Prospect{Steps: p.Schema.Steps(), Participations: p.Schema.Participations()}
 	for _, rate := range s.rates {
 		on := s.problemAt(p, rate)
-		h, err := s.gram(ctx, on, rate, of)
+		h, err := s.gram(ctx, on, of)
 		if err != nil {
 			return nil, err
 		}
@@ -284,7 +275,7 @@ func inner(a, b *mat.SymDense) (sum float64) {
 }
 
 // gram returns the Gram matrix of a training at a rate, for the noise between nodes of a solution.
-func (s *prospects) gram(ctx context.Context, on Problem, rate float64, of *Solution) (*mat.SymDense, error) {
+func (s *prospects) gram(ctx context.Context, on Problem, of *Solution) (*mat.SymDense, error) {
 	if of.Space != nil {
 		spaceTime, err := on.spaceTime()
 		if err != nil {
@@ -292,19 +283,5 @@ func (s *prospects) gram(ctx context.Context, on Problem, rate float64, of *Solu
 		}
 		return spaceTime.TimeGram(ctx, of.Space.Covariance())
 	}
-	key := rated{on.Schema.Steps(), rate}
-	if h := s.grams[key]; h != nil {
-		return h, nil
-	}
-	source := on.source(&of.Gram)
-	s.known.help(&source, key.steps)
-	k, _, err := source.Kernel(ctx, key.steps)
-	if err != nil {
-		return nil, err
-	}
-	h := k.Gram()
-	if key.steps*key.steps*len(s.rates) < keptNumbers {
-		s.grams[key] = h
-	}
-	return h, nil
+	return on.gramMatrix(ctx, Options{known: s.known})
 }

@@ -62,84 +62,94 @@ const (
 // SamplingCurve computes the errors at several ε for up to five numbers of bands from 1 to b with Poisson sampling, for
 // the best numbers, and for batches in turn. Strategies do not depend on ε, noise multipliers do. It fails as
 // Problem.Check does with Options.Sampling Poisson, as Privacies.Check and the accountant do, and without any ε.
-func SamplingCurve(
-	ctx context.Context, p Problem, levels Privacies, o CurveOptions,
-) (*SamplingCurves, error) {
+func SamplingCurve(ctx context.Context, p Problem, levels Privacies, o CurveOptions) (*SamplingCurves, error) {
 	s, err := prepareCurve(p, levels)
 	if err != nil {
-		return nil, err
-	}
-	if err := p.checkNetwork(); err != nil {
 		return nil, err
 	}
 	if o.Progress != nil {
 		s.Options.Progress = func(e Event) { o.Progress(e.Phase, e.Fraction) }
 	}
-	if err := s.measures(ctx); err != nil {
+	c := &curve{job: s, CurveOptions: o, delta: levels.Delta}
+	if err := runSteps(ctx, func(context.Context) error { return p.checkNetwork() }, s.measures, s.cyclicOptimum); err != nil {
 		return nil, err
-	}
-	all := &SamplingCurves{Problem: p, Delta: levels.Delta}
-	s.show("optimum in turn", 0)
-	if s.Cyclic, err = s.dense(ctx, p.Schema, factorize.Options{Gap: s.Options.Tolerance}); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for _, epsilon := range levels.Epsilons {
-		e, err := cyclicError(s.Cyclic, &Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: levels.Delta}})
-		if err != nil {
-			return nil, err
-		}
-		all.Rows = append(all.Rows, SamplingRow{Epsilon: epsilon, Cyclic: e})
 	}
 	gap := curveGap
 	if o.Of != nil {
 		gap = pictureGap
 	}
-	table := bands.NewTable(factorize.Mean(s.gram), p.Schema, bands.Options{Gap: gap})
+	c.table = bands.NewTable(factorize.Mean(s.gram), p.Schema, bands.Options{Gap: gap})
 	if o.Of != nil {
-		learnCandidates(table, o.Of.Manifest)
+		learnCandidates(c.table, o.Of.Manifest)
 	}
-	if err := s.curves(ctx, all, table); err != nil || o.Of != nil {
-		return all, err
-	}
-	err = s.bestCurve(ctx, all, table, "bands", func(r *SamplingRow, at *AtPrivacy) {
-		for i := range r.Bands { // the error may fall again where Descend does not look
-			if r.Bands[i].Error < at.Error {
-				at = &r.Bands[i]
-			}
+	c.bounds = measure.NewSecretBounds(s.gram, p.Schema, s.Cyclic, 10*curveGap)
+	all := &SamplingCurves{Problem: p, Delta: levels.Delta}
+	for i, epsilon := range levels.Epsilons {
+		s.counts("errors at the levels of privacy")(i, len(levels.Epsilons))
+		r, err := c.row(ctx, epsilon)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
 		}
-		r.Best = at
-	})
-	if err == nil && p.Schema.Steps() == p.Schema.Participations()*p.Schema.Separation() {
-		err = s.bestCurve(ctx, all, table.Under(sampling.Scheme{Of: participation.Allocation}), "bands with random allocation",
-			func(r *SamplingRow, at *AtPrivacy) { r.Allocation = at })
+		all.Rows = append(all.Rows, r)
 	}
-	if err != nil {
-		return all, err
-	}
-	if err := s.binsCurve(ctx, all, o.Bins); err != nil {
-		return all, err
-	}
-	return all, s.boundCurve(ctx, all)
+	s.show("errors at the levels of privacy", 1)
+	return all, nil
 }
 
-// boundCurve computes what no strategy is below.
-func (s *job) boundCurve(ctx context.Context, all *SamplingCurves) error {
-	bounds := measure.NewSecretBounds(s.gram, s.schema(), s.Cyclic, 10*curveGap)
-	for i := range all.Rows {
-		r := &all.Rows[i]
-		s.show("lower bounds", float64(i+1)/float64(len(all.Rows)))
-		var err error
-		if r.PoissonLowerBound, err = bounds.Poisson(ctx, r.Best.Bands, r.Epsilon, all.Delta); err != nil {
-			return err
+// curve makes rows.
+type curve struct {
+	*job
+	CurveOptions
+	delta      float64
+	table      *bands.Table
+	bounds     *measure.SecretBounds
+	strategies []binsStrategy // strategies for random bins; nil until they are needed
+}
+
+// row computes what batches in turn and in secret cost at an ε, and what no strategy is below.
+func (c *curve) row(ctx context.Context, epsilon float64) (r SamplingRow, err error) {
+	r.Epsilon = epsilon
+	if r.Cyclic, err = cyclicError(c.Cyclic, &Privacy{Target: accounting.Target{Epsilon: epsilon, Delta: c.delta}}); err != nil {
+		return r, err
+	}
+	secret := func(at bands.Cost, err error) (AtPrivacy, error) {
+		return SecretCost(at, epsilon, c.delta, r.Cyclic), err
+	}
+	schema := c.schema()
+	steps, k, b := schema.Steps(), schema.Participations(), schema.Separation()
+	for _, w := range curveBands(c.table.Most()) {
+		at, err := secret(c.table.At(ctx, w, epsilon, c.delta))
+		if err != nil {
+			return r, err
 		}
-		if r.BinsLowerBound, err = bounds.Bins(r.Epsilon, all.Delta); err != nil {
-			return err
+		r.Bands = append(r.Bands, at)
+	}
+	if c.Of != nil {
+		return r, nil
+	}
+	best, err := secret(c.table.Descend(ctx, epsilon, c.delta))
+	for _, at := range r.Bands { // the error may fall again where Descend does not look
+		if at.Error < best.Error {
+			best = at
 		}
 	}
-	return ctx.Err()
+	if r.Best = &best; err == nil && steps == k*b {
+		var at AtPrivacy
+		at, err = secret(c.table.Under(sampling.Scheme{Of: participation.Allocation}).Descend(ctx, epsilon, c.delta))
+		r.Allocation = &at
+	}
+	if err == nil && slices.Contains(c.CurveOptions.Bins, epsilon) && b <= curveBins && steps <= curveSteps {
+		if r.Bins, err = c.bins(ctx, epsilon); err == nil {
+			r.Bins.Ratio = r.Bins.Error / r.Cyclic
+		}
+	}
+	if err == nil {
+		r.PoissonLowerBound, err = c.bounds.Poisson(ctx, r.Best.Bands, epsilon, c.delta)
+	}
+	if err == nil {
+		r.BinsLowerBound, err = c.bounds.Bins(epsilon, c.delta)
+	}
+	return r, err
 }
 
 // learnCandidates takes the squared errors of all candidates of a manifest, whose unit is the exported strategy's.
@@ -180,41 +190,6 @@ func prepareCurve(p Problem, levels Privacies) (*job, error) {
 		}
 	}
 	return j, nil
-}
-
-// curves computes what secret batches cost.
-func (s *job) curves(ctx context.Context, all *SamplingCurves, table *bands.Table) error {
-	drawn := curveBands(min(s.schema().Separation(), s.schema().Steps()))
-	for done, w := range drawn {
-		s.show("bands", float64(done)/float64(len(drawn)+1))
-		for i := range all.Rows {
-			r := &all.Rows[i]
-			at, err := table.At(ctx, w, r.Epsilon, all.Delta)
-			if err != nil {
-				return err
-			}
-			r.Bands = append(r.Bands, SecretCost(at, r.Epsilon, all.Delta, r.Cyclic))
-		}
-	}
-	return ctx.Err()
-}
-
-// bestCurve computes what the best numbers of bands cost, and puts it into the rows.
-func (s *job) bestCurve(
-	ctx context.Context, all *SamplingCurves, table *bands.Table, phase string, put func(*SamplingRow, *AtPrivacy),
-) error {
-	done := float64(len(all.Rows[0].Bands))
-	for i := range all.Rows {
-		r := &all.Rows[i]
-		s.show(phase, (done+float64(i)/float64(len(all.Rows)))/(done+1))
-		at, err := table.Descend(ctx, r.Epsilon, all.Delta)
-		if err != nil {
-			return err
-		}
-		best := SecretCost(at, r.Epsilon, all.Delta, r.Cyclic)
-		put(r, &best)
-	}
-	return ctx.Err()
 }
 
 // Finer returns the ε of a smooth picture: three more between neighbours of ascending ones.
@@ -301,32 +276,19 @@ type binsStrategy struct {
 	*binsCandidate
 }
 
-// binsCurve computes what random bins reach at some of the levels.
-func (s *job) binsCurve(ctx context.Context, all *SamplingCurves, epsilons []float64) error {
-	number := s.schema().Separation()
-	if len(epsilons) == 0 || number > curveBins || s.schema().Steps() > curveSteps {
-		return nil
+// bins computes what random bins reach at an ε.
+func (c *curve) bins(ctx context.Context, epsilon float64) (*BinsPoint, error) {
+	if c.strategies == nil {
+		var err error
+		if c.strategies, err = c.binsStrategies(ctx); err != nil {
+			return nil, err
+		}
 	}
-	strategies, err := s.binsStrategies(ctx)
+	likely, err := likelyForBins(ctx, c.strategies, epsilon, c.delta)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range all.Rows {
-		r := &all.Rows[i]
-		if !slices.Contains(epsilons, r.Epsilon) {
-			continue
-		}
-		s.show("random bins", float64(i)/float64(len(all.Rows)))
-		likely, err := likelyForBins(ctx, strategies, r.Epsilon, all.Delta)
-		if err != nil {
-			return err
-		}
-		if r.Bins, err = confirmedBest(ctx, likely, r.Epsilon, all.Delta); err != nil {
-			return err
-		}
-		r.Bins.Ratio = r.Bins.Error / r.Cyclic
-	}
-	return ctx.Err()
+	return confirmedBest(ctx, likely, epsilon, c.delta)
 }
 
 // confirmedBest returns the point of the strategy that needs the least error, of some. Each noise multiplier is
