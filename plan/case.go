@@ -150,8 +150,8 @@ type Comparison struct {
 // Best returns the way of least error that relies on nothing but what the case says.
 func (c *Comparison) Best() Way { return c.Ways[0] }
 
-// errKnownDraws is why batches in secret are left out where a case denies them.
-var errKnownDraws = fault.New("Sampling", nil, "[Sampling] cyclic: others may know which records are drawn")
+// knownDraws is why batches in secret are left out where a case denies them.
+const knownDraws = "[Sampling] cyclic: others may know which records are drawn"
 
 // perNodeGain is how much less error, relatively, a strategy for every node must have for it to be worth n times the
 // matrices.
@@ -182,9 +182,6 @@ func Compare(ctx context.Context, c Case) (*Comparison, error) {
 		if err := s.look(ctx, w); err != nil {
 			return nil, err
 		}
-	}
-	if len(s.Ways) == 0 || !s.Ways[0].Ranked {
-		return nil, fmt.Errorf("%s: %w", s.LeftOut[0].Way, s.LeftOut[0].Reason)
 	}
 	slices.SortStableFunc(s.Ways, func(a, b Way) int {
 		switch {
@@ -312,77 +309,69 @@ func worthIt(c factorize.Comb, schema participation.Schema) bool {
 	return 2*(schema.Separation()+c.Buffers) <= schema.Steps()
 }
 
-// look solves the case in one way, or says why not; where batches are drawn in secret, and that is for want of time, by one
-// band. It fails where ctx ends.
+// look tries a way, and says why it is left out; where batches are drawn in secret, and that is for want of time, it tries one
+// band. It fails where ctx ends, and where the first way does.
 func (s *comparing) look(ctx context.Context, w Way) error {
-	name := w.Name()
-	leave := func(reason error) error {
-		s.LeftOut = append(s.LeftOut, LeftOut{name, reason})
-		return ctx.Err()
-	}
+	reason := s.try(ctx, w)
 	switch {
-	case w.Sampling != participation.InTurn && s.Case.Secret == No:
-		return leave(errKnownDraws)
-	case w.Shared && s.Case.Collude == Yes:
-		return leave(fault.New("Trust", nil, "[Trust] ldp: nodes may tell others the secrets that they share"))
+	case reason == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case s.done == 0:
+		return reason
 	}
-	if s.prospects != nil && w.PerNode {
-		return leave(fault.New("PerNode", nil, "[PerNode] is not for [Curvature]: one strategy for all is looked for at every rate"))
+	one, left := w, LeftOut{w.Name(), reason}
+	one.Class = factorize.Banded{Bandwidth: 1}
+	again := left.IsLimit() && s.short(one) && s.prospects == nil
+	if again {
+		left.Way += ", more than one band"
 	}
-	if nodes := s.Case.Problem.nodes(); w.Shared && nodes > mostThatShare {
-		return leave(fault.New("Network", nil, "the best noise between nodes is looked for on at most %d nodes, not %d",
-			mostThatShare, nodes))
-	}
-	p, o := s.problem(w), s.options(w)
-	if err := p.Check(o); err != nil {
-		return leave(err)
-	}
-	tooLong := func(reason error) error {
-		one := w
-		if one.Class = (factorize.Banded{Bandwidth: 1}); !s.short(one) || s.prospects != nil {
-			return leave(reason)
-		}
-		name += ", more than one band"
-		if err := leave(reason); err != nil {
-			return err
-		}
+	if s.LeftOut = append(s.LeftOut, left); again {
 		return s.look(ctx, one)
+	}
+	return nil
+}
+
+// try solves the case in one way; the error says why not.
+func (s *comparing) try(ctx context.Context, w Way) error {
+	nodes, p, o := s.Case.Problem.nodes(), s.problem(w), s.options(w)
+	err := cmp.Or(
+		fault.If(w.Sampling != participation.InTurn && s.Case.Secret == No, "Sampling", nil, knownDraws),
+		fault.If(w.Shared && s.Case.Collude == Yes, "Trust", nil, "[Trust] ldp: nodes may tell others the secrets that they share"),
+		fault.If(s.prospects != nil && w.PerNode, "PerNode", nil,
+			"[PerNode] is not for [Curvature]: one strategy for all is looked for at every rate"),
+		fault.If(w.Shared && nodes > mostThatShare, "Network", nil,
+			"the best noise between nodes is looked for on at most %d nodes, not %d", mostThatShare, nodes),
+	)
+	if err == nil {
+		err = p.Check(o)
+	}
+	if err != nil {
+		return err
 	}
 	limited := ctx
 	if !s.short(w) {
 		const rough = 2 // how far off a guess may be
 		if guess := p.Needs(o).Time; guess > rough*s.Case.Limit {
-			return tooLong(fault.New("Limit", nil, "not tried: roughly %v, by a guess, and [Limit] is %v", guess.Round(time.Second),
-				s.Case.Limit))
+			return fault.New("Limit", nil, "not tried: roughly %v, by a guess, and [Limit] is %v", guess.Round(time.Second), s.Case.Limit)
 		}
 		var stop context.CancelFunc
 		limited, stop = context.WithTimeout(ctx, s.Case.Limit)
 		defer stop()
 	}
-	o.Progress = s.progress(name)
-	var found *Prospect
+	o.Progress = s.progress(w.Name())
 	var solved *Solution
-	var err error
 	if s.prospects != nil {
-		solved, found, err = s.prospects.search(limited, w, o)
+		solved, w.Prospect, err = s.prospects.search(limited, w, o)
 	} else {
 		solved, err = Solve(limited, p, o)
 	}
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
 	case limited.Err() != nil:
-		return tooLong(fault.New("Limit", nil, "stopped after [Limit] %v", s.Case.Limit))
-	case err != nil && s.done == 0:
-		return err
+		return fault.New("Limit", nil, "stopped after [Limit] %v", s.Case.Limit)
 	case err != nil:
-		return leave(err)
+		return err
 	}
-	w.Prospect = found
-	if err := s.take(w, solved); err != nil {
-		return leave(err)
-	}
-	return nil
+	return s.take(w, solved)
 }
 
 // take completes a way by its solution; the error says why it is not worth it.

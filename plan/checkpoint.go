@@ -185,22 +185,21 @@ func (c *checkpoints) read() (numbers []float64, header checkpointHeader, err er
 
 // start returns the X to start from; nil for the search's own guess.
 func (s *job) start(kept *checkpoints) (*mat.SymDense, error) {
-	o := s.Options
-	switch {
-	case o.StartFrom != "":
+	if o := s.Options; o.StartFrom != "" {
 		return startFrom(o.StartFrom, s.schema().Steps())
-	case o.Resume:
-		x, _, err := s.resumed(kept)
-		if x == nil || err != nil {
-			return nil, err
-		}
-		return mat.NewSymDense(s.schema().Steps(), x), nil
 	}
-	return o.Start, nil
+	x, _, err := s.resumed(kept)
+	if x == nil || err != nil {
+		return nil, err
+	}
+	return mat.NewSymDense(s.schema().Steps(), x), nil
 }
 
-// resumed returns what is in the checkpoint; nil without one.
+// resumed returns what is in the checkpoint to go on with; nil without one.
 func (s *job) resumed(kept *checkpoints) ([]float64, checkpointHeader, error) {
+	if !s.Options.Resume {
+		return nil, checkpointHeader{}, nil
+	}
 	numbers, header, err := kept.read()
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -63,9 +63,7 @@ func FindMemoryFront(ctx context.Context, c Case) (*MemoryFront, error) {
 	a := &MemoryFront{Problem: p, Options: o, Budget: *o.Budget}
 	secret := o
 	secret.Sampling, secret.Budget = participation.Poisson, nil
-	if a.NoPoisson = p.Check(secret); c.Secret == No {
-		a.NoPoisson = errKnownDraws
-	}
+	a.NoPoisson = cmp.Or(fault.If(c.Secret == No, "Sampling", nil, knownDraws), p.Check(secret))
 	if err := s.measures(ctx); err != nil {
 		return nil, err
 	}

@@ -40,13 +40,9 @@ func (binsMode) solve(ctx context.Context, s *job) error {
 		s.boundSecret, s.comparePlain)
 }
 
-// knownDraw computes the dense optimum for a draw that is known. Half of it is none.
+// knownDraw computes the dense optimum for a draw that is known.
 func (s *job) knownDraw(ctx context.Context) (err error) {
-	s.show("cyclic optimum", 0)
-	s.Optimum, err = s.dense(ctx, s.schema(), factorize.Options{Gap: s.bandGap(), Progress: s.iteration})
-	if ended := ctx.Err(); err == nil && ended != nil {
-		err = fmt.Errorf("optimizing: %w", ended)
-	}
+	s.Optimum, err = s.wholeOptimum(ctx, s.schema(), s.bandGap())
 	s.Cyclic = s.Optimum
 	return err
 }

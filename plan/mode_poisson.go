@@ -64,13 +64,19 @@ func (s *job) cyclicOptimum(ctx context.Context) (err error) {
 	return err
 }
 
-// singleOptimum computes the dense optimum for single participation. Half of it is none.
+// singleOptimum computes the dense optimum for single participation.
 func (s *job) singleOptimum(ctx context.Context) (err error) {
-	s.Optimum, err = s.dense(ctx, participation.Single(s.schema()), factorize.Options{Gap: s.Options.Tolerance, Progress: s.iteration})
+	s.Optimum, err = s.wholeOptimum(ctx, participation.Single(s.schema()), s.Options.Tolerance)
+	return err
+}
+
+// wholeOptimum returns the dense optimum under a schema, of which half is none: an end of ctx is an error.
+func (s *job) wholeOptimum(ctx context.Context, schema participation.Schema, gap float64) (*factorize.Result, error) {
+	r, err := s.dense(ctx, schema, factorize.Options{Gap: gap, Progress: s.iteration})
 	if ended := ctx.Err(); err == nil && ended != nil {
 		err = fmt.Errorf("optimizing: %w", ended)
 	}
-	return err
+	return r, err
 }
 
 // bestNumberOfBands searches for the number of bands of least error at the privacy, unless one was asked for.

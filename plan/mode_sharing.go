@@ -211,9 +211,6 @@ func (s *job) timeGap() float64 {
 
 // spaceState returns where to go on; nil: at the beginning.
 func (s *job) spaceState(kept *checkpoints, p spacetime.Problem) (*spacetime.State, error) {
-	if !s.Options.Resume {
-		return nil, nil
-	}
 	numbers, header, err := s.resumed(kept)
 	if numbers == nil || err != nil {
 		return nil, err
@@ -359,82 +356,68 @@ type Sharing struct {
 // cannot be read.
 func (s *Sharing) Resolve(n *graph.Network) (*Sharing, error) {
 	on := *s
-	if err := spacetime.CheckLargestPair(s.LargestPair); err != nil {
-		return nil, err
-	}
 	on.setting.LargestPair = cmp.Or(s.LargestPair, spacetime.DefaultLargestPair)
-	if err := on.loadSecrets(n.Graph); err != nil {
-		return nil, err
-	}
-	if err := on.loadCoalitions(n.Graph); err != nil {
-		return nil, err
-	}
-	return &on, nil
+	return &on, fault.First(
+		func() error { return spacetime.CheckLargestPair(s.LargestPair) },
+		func() error { return on.loadSecrets(n.Graph) },
+		func() error { return on.loadCoalitions(n.Graph) },
+	)
 }
 
 // Setting returns who shares secrets and who colludes; empty before Resolve.
 func (s *Sharing) Setting() spacetime.Setting { return s.setting }
 
 func (s *Sharing) loadSecrets(g *graph.Graph) (err error) {
-	s.secrets = export.Secrets{Source: s.Secrets}
-	switch s.Secrets {
-	case "", export.SecretsGossip:
-		s.secrets.Source = export.SecretsGossip
+	s.secrets.Source = cmp.Or(s.Secrets, export.SecretsGossip)
+	switch name := filepath.Base(s.Secrets); {
+	case s.secrets.Source == export.SecretsGossip:
 		s.setting.Secrets = secrets.OfEdges(g)
-	case export.SecretsAll:
+	case s.Secrets == export.SecretsAll:
 		s.setting.Secrets, err = secrets.Complete(g.Nodes())
+	case name == export.SecretsGossip || name == export.SecretsAll:
+		return fault.New("Secrets", s.Secrets, "has a name that means something else: rename it")
 	default:
-		if s.secrets.SHA256, err = hashOf("Secrets", s.Secrets, "gossip, all, or a file of edges"); err != nil {
-			return err
-		}
-		s.secrets.Source = filepath.Base(s.Secrets)
-		if s.secrets.Source == export.SecretsGossip || s.secrets.Source == export.SecretsAll {
-			return fault.New("Secrets", s.Secrets, "has a name that means something else: rename it")
-		}
-		if s.setting.Secrets, err = secrets.LoadGraph(s.Secrets, g); err != nil {
-			return fault.Because("Secrets", err)
+		if s.secrets.SHA256, err = hashOf("Secrets", s.Secrets, "gossip, all, or a file of edges"); err == nil {
+			s.secrets.Source = name
+			s.setting.Secrets, err = secrets.LoadGraph(s.Secrets, g)
+			err = fault.Because("Secrets", err)
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		s.secrets.Pairs = len(s.setting.Secrets.Pairs())
 	}
-	s.secrets.Pairs = len(s.setting.Secrets.Pairs())
-	return nil
+	return err
 }
 
 func (s *Sharing) loadCoalitions(g *graph.Graph) (err error) {
 	switch s.Coalitions {
-	case "", "1":
-		s.coalitions.Size = 1
-	case "2":
-		s.coalitions.Size = 2
-	default:
-		if _, err := hashOf("Coalitions", s.Coalitions, "1, 2, or a file of coalitions"); err != nil {
-			return err
+	case "", "1", "2":
+		if s.coalitions.Size = 1; s.Coalitions == "2" {
+			s.coalitions.Size = 2
 		}
-		if s.setting.Attackers, err = secrets.LoadAttackers(s.Coalitions, g); err != nil {
-			return fault.Because("Coalitions", err)
-		}
-		s.coalitions.Source = filepath.Base(s.Coalitions)
-		for _, c := range s.setting.Attackers.Coalitions()[1:] {
-			s.coalitions.Sets = append(s.coalitions.Sets, labelsOf(g.Labels(), c))
-		}
-		return nil
+		s.setting.Attackers, err = secrets.Colluding(g.Nodes(), s.coalitions.Size)
+		return err
 	}
-	s.setting.Attackers, err = secrets.Colluding(g.Nodes(), s.coalitions.Size)
-	return err
+	if _, err := hashOf("Coalitions", s.Coalitions, "1, 2, or a file of coalitions"); err != nil {
+		return err
+	}
+	if s.setting.Attackers, err = secrets.LoadAttackers(s.Coalitions, g); err != nil {
+		return fault.Because("Coalitions", err)
+	}
+	s.coalitions.Source = filepath.Base(s.Coalitions)
+	for _, c := range s.setting.Attackers.Coalitions()[1:] {
+		s.coalitions.Sets = append(s.coalitions.Sets, labelsOf(g.Labels(), c))
+	}
+	return nil
 }
 
-// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument, and so is what is no regular file.
+// hashOf returns the SHA-256 of a file. A path that does not exist is a bad argument.
 func hashOf(field, path, wanted string) (string, error) {
 	sum, err := files.SHA256(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fault.New(field, path, "must be %s", wanted)
 	}
-	if err != nil {
-		return "", fault.Because(field, err)
-	}
-	return sum, nil
+	return sum, fault.Because(field, err)
 }
 
 func labelsOf(labels []string, nodes []int) []string {

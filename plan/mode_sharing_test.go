@@ -357,7 +357,7 @@ func TestBadSharing(t *testing.T) {
 		"per node":    func(_ *plan.Problem, o *plan.Options) { o.PerNode = true },
 		"groups":      func(_ *plan.Problem, o *plan.Options) { o.Groups = 2 },
 		"bins":        func(_ *plan.Problem, o *plan.Options) { o.Sampling, o.Privacy = participation.Bins, privacy },
-		"start":       func(_ *plan.Problem, o *plan.Options) { o.Start = mat.NewSymDense(4, nil) },
+		"start":       func(_ *plan.Problem, o *plan.Options) { o.StartFrom = "x" },
 		"estimate":    func(p *plan.Problem, _ *plan.Options) { p.Gram.Method = plan.GramLanczos },
 		"prefix":      func(p *plan.Problem, _ *plan.Options) { p.Workload.Kind, p.Network = workload.Prefix, nil },
 		"failures":    func(p *plan.Problem, _ *plan.Options) { p.Workload.NodeFailures = 0.1 },

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/accounting"
 	"mafalda/accounting/bins"
 	"mafalda/accounting/sampling"
@@ -34,8 +32,7 @@ type Options struct {
 	Privacy     *Privacy             // the noise is calibrated for it; nil: for none. With Problem.Levels only its Adjacency counts
 	NoBaselines bool                 // leave out DP-D-SGD, AntiPGD and D-MF
 
-	Start      *mat.SymDense   // X that the search for the dense optimum starts from, T×T; nil: a guess
-	StartFrom  string          // folder of an earlier export whose strategy it starts from, instead, of the same T
+	StartFrom  string          // folder of an earlier export of the same T, whose strategy the search for the dense optimum starts from
 	Checkpoint string          // file that keeps the search while it runs, every ten seconds
 	Resume     bool            // go on with the search in Checkpoint, if that is there
 	Parts      factorize.Parts // where the strategies of PerNode or Groups are computed; nil: here
@@ -152,7 +149,7 @@ func (o Options) check(p Problem) error {
 		o.checkMonteCarlo(),
 		o.checkBatches(),
 		o.checkClass(p),
-		o.checkStart(p),
+		o.checkStart(),
 		fault.Positive("Tolerance", o.Tolerance),
 		fault.If(o.Tolerance < least && !p.long(o), "Tolerance", o.Tolerance,
 			"rounding allows no less than %s for T = %d",
@@ -190,16 +187,10 @@ func (o Options) checkClass(p Problem) error {
 }
 
 // checkStart finds out whether the search can start where it should, and be kept.
-func (o Options) checkStart(p Problem) error {
-	started, steps, has := o.Start != nil || o.StartFrom != "", p.Schema.Steps(), p.Schema.Steps()
-	if o.Start != nil {
-		has = o.Start.SymmetricDim()
-	}
+func (o Options) checkStart() error {
 	err := cmp.Or(
 		fault.If(o.Resume && o.Checkpoint == "", "Resume", nil, "[Resume] needs [Checkpoint] FILE"),
-		fault.If(o.Resume && started, "StartFrom", nil, "[StartFrom] and [Resume]: only one of them"),
-		fault.If(o.Start != nil && o.StartFrom != "", "StartFrom", nil, "[Start] and [StartFrom]: only one of them"),
-		fault.If(has != steps, "Start", nil, "has T = %d steps, not %d", has, steps),
+		fault.If(o.Resume && o.StartFrom != "", "StartFrom", nil, "[StartFrom] and [Resume]: only one of them"),
 	)
 	if err != nil || o.Checkpoint == "" {
 		return err

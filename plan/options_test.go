@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mafalda/accounting"
 	"mafalda/export"
 	"mafalda/factorize"
@@ -124,8 +122,6 @@ func TestBadArguments(t *testing.T) {
 			"exists already: Resume goes on"},
 		"checkpoint a folder": {func(_ *plan.Problem, o *plan.Options) { o.Checkpoint, o.Resume = ".", true },
 			"Checkpoint", "not a regular file"},
-		"start of others": {func(_ *plan.Problem, o *plan.Options) { o.Start = mat.NewSymDense(3, nil) }, "Start",
-			"T = 3 steps, not 12"},
 		"start of nothing": {func(_ *plan.Problem, o *plan.Options) { o.StartFrom = t.TempDir() }, "StartFrom",
 			"manifest.json"},
 		"clip": {privacy(plan.Privacy{Target: accounting.Target{Mu: 1}, Clip: -1}), "Clip",

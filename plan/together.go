@@ -75,7 +75,7 @@ func (p Problem) requests(o Options) []request {
 		{secretBatches, scheme != participation.InTurn, "Sampling", fmt.Sprintf("[Sampling] %v", scheme), otherSchema | nodeLevels},
 		{otherDraw, scheme > participation.Poisson, "Sampling", fmt.Sprintf("[Sampling] %v", scheme), sharedNoise},
 		{randomBins, scheme == participation.Bins, "Sampling", "[Sampling] bins", manySteps},
-		{givenStart, o.Start != nil || o.StartFrom != "", "StartFrom", "[StartFrom]", sharedNoise | secretBatches | longRun},
+		{givenStart, o.StartFrom != "", "StartFrom", "[StartFrom]", sharedNoise | secretBatches | longRun},
 		{keptSearch, o.Checkpoint != "", "Checkpoint", "[Checkpoint]", secretBatches | longRun},
 		{estimatedGram, p.Gram.Method > GramExact, "Method", fmt.Sprintf("[Method] %v", p.Gram.Method), sharedNoise | nodeLevels},
 		{wholeSilos, s.Name() == "silo", "Unit", "[Unit] silo, whose whole update is in every step,", secretBatches | localSteps},
