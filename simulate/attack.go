@@ -75,15 +75,16 @@ const noClass = "none"
 // It fails as Run and package threat do, and with a fault.Argument that names a field of the options, or Sampling or
 // Workload for what is not attacked: batches drawn in secret, and training that is not plain.
 func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
-	a, err := newAttack(ctx, c, o)
-	if err != nil {
+	a := &attack{options: o}
+	if err := fault.First(
+		func() error { return a.configure(c) }, a.evenRecords, func() error { return a.claim(ctx) }, a.chooseRecord,
+		func() error { return a.weigh(ctx) }); err != nil {
 		return nil, err
 	}
-	runs := a.options.Runs
+	runs, workers := a.options.Runs, a.config.Workers
 	statistics := make([]float64, 2*runs) // without, with
-	errs := make([]error, a.config.Workers)
+	errs := make([]error, workers)
 	var done atomic.Int64
-	workers := a.config.Workers
 	a.config.Workers = 1 // one goroutine a run
 	parallel.Workers(workers, 2*runs, func(worker, i int) {
 		if errs[worker] != nil || ctx.Err() != nil {
@@ -94,133 +95,160 @@ func Attack(ctx context.Context, c Config, o AttackOptions) (*Attacked, error) {
 			a.options.Progress(int(done.Add(1)), 2*runs)
 		}
 	})
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err := cmp.Or(errs...); err != nil {
+	if err := cmp.Or(context.Cause(ctx), cmp.Or(errs...)); err != nil {
 		return nil, err
 	}
 	reached, err := threat.TradeoffOf(statistics[:runs], statistics[runs:], a.options.Confidence)
-	if err != nil {
-		return nil, err
-	}
 	out := a.result
 	out.Reached, out.Low, out.High, out.Runs = reached.Mu, reached.Low, reached.High, runs
 	out.Passed, out.Broken = out.Low <= out.Bound, out.Low > out.Without
-	return out, nil
+	return out, err
 }
 
 // attack is what all runs share.
 type attack struct {
 	config    Config
 	options   AttackOptions
+	scenario  threat.Scenario
 	noise     *Noise
+	sigma     float64 // noise over what a record can move a sum by
 	statistic *threat.Statistic
+	first     *trainer  // trains without noise
 	record    int       // row of the victim's first batch
 	direction []float32 // direction of the record's gradient, of norm one
 	unit      float64   // how far a record that moves a sum of gradients by the clipping norm moves a message
 	result    *Attacked
 }
 
-func (o AttackOptions) filled(nodes int) (AttackOptions, error) {
+// configure fills in the defaults, and chooses the victim.
+func (a *attack) configure(c Config) (err error) {
+	if a.config, err = c.withDefaults(); err != nil {
+		return err
+	}
+	o, steps := &a.options, a.config.Schema.Steps()
 	o.Mu, o.Runs, o.Confidence = cmp.Or(o.Mu, 1), cmp.Or(o.Runs, 2000), cmp.Or(o.Confidence, 0.999)
-	switch {
-	case o.Attacker < 0 || o.Attacker >= nodes:
-		return o, fault.New("Attacker", o.Attacker, "is not one of %d nodes", nodes)
-	case o.Victim != nil && (*o.Victim < 0 || *o.Victim >= nodes):
-		return o, fault.New("Victim", *o.Victim, "is not one of %d nodes", nodes)
-	case o.Victim != nil && *o.Victim == o.Attacker:
-		return o, fault.New("Victim", *o.Victim, "attacks itself: its records are known")
-	}
-	return o, fault.Ranges(o)
-}
-
-// newAttack makes the scenario, the claims, the record and the statistic.
-func newAttack(ctx context.Context, c Config, o AttackOptions) (*attack, error) {
-	c, err := c.withDefaults()
-	switch {
-	case err != nil:
-		return nil, err
-	case c.Sampling != nil:
-		return nil, fault.New("Sampling", nil, "batches drawn in secret are not attacked here")
-	case !training(c.Workload).IsPlain():
-		return nil, fault.New("Workload", nil, "only plain training on a network that stays is attacked")
-	}
 	nodes, _ := c.Gossip.Dims()
-	if o, err = o.filled(nodes); err != nil {
-		return nil, err
+	victim := -1
+	if o.Victim != nil {
+		victim = *o.Victim
 	}
-	if steps := c.Schema.Steps(); steps > threat.MaxAudit/nodes { // before claims that take long
-		return nil, fmt.Errorf("%w: %d nodes in %d steps are more than %d messages; take fewer steps", threat.ErrAudit, nodes, steps,
+	if err := cmp.Or(
+		fault.If(c.Sampling != nil, "Sampling", nil, "batches drawn in secret are not attacked here"),
+		fault.If(!training(c.Workload).IsPlain(), "Workload", nil, "only plain training on a network that stays is attacked"),
+		fault.If(o.Attacker < 0 || o.Attacker >= nodes, "Attacker", o.Attacker, "is not one of %d nodes", nodes),
+		fault.If(victim >= nodes || o.Victim != nil && victim < 0, "Victim", victim, "is not one of %d nodes", nodes),
+		fault.If(victim == o.Attacker, "Victim", victim, "attacks itself: its records are known"),
+		fault.Ranges(*o)); err != nil {
+		return err
+	}
+	if steps > threat.MaxAudit/nodes { // before claims that take long
+		return fmt.Errorf("%w: %d nodes in %d steps are more than %d messages; take fewer steps", threat.ErrAudit, nodes, steps,
 			threat.MaxAudit)
 	}
-	scenario := threat.Scenario{Gossip: c.Gossip, Algorithm: threat.DPDSGD(), Schema: c.Schema,
+	a.scenario = threat.Scenario{Gossip: c.Gossip, Algorithm: threat.DPDSGD(), Schema: c.Schema,
 		Attacker: threat.Attacker{Trust: threat.PNDP, Nodes: []int{o.Attacker}}}
 	if o.Victim == nil {
-		victim, there := scenario.NearestHidden()
-		if !there {
-			return nil, fault.New("Attacker", o.Attacker, "is the only node")
+		var there bool
+		if victim, there = a.scenario.NearestHidden(); !there {
+			return fault.New("Attacker", o.Attacker, "is the only node")
 		}
-		o.Victim = &victim
 	}
-	a := &attack{config: c, options: o}
-	records, err := a.evenRecords(nodes)
-	if err != nil {
-		return nil, err
+	a.result = &Attacked{Victim: victim, Hops: graph.Hops(c.Gossip, []int{o.Attacker})[victim], Row: noClass}
+	return nil
+}
+
+// evenRecords cuts the training data so that all batches have the same size, and reads them once for all runs.
+func (a *attack) evenRecords() error {
+	train, test := a.config.Task.Split(a.options.Seed)
+	nodes, _ := a.config.Gossip.Dims()
+	each := nodes * a.config.Batches
+	if a.result.Batch = train.Len() / each; a.result.Batch == 0 {
+		return fmt.Errorf("%w: %d training records are not one for each of %d batches of %d nodes", ErrData, train.Len(),
+			a.config.Batches, nodes)
 	}
+	train = train.Slice(0, a.result.Batch*each)
+	a.config.Task.Split = func(uint64) (Dataset, Dataset) { return train, test }
+	return nil
+}
+
+// claim makes the noise, and says what is claimed of it.
+func (a *attack) claim(ctx context.Context) error {
+	c, r := a.config, a.result
+	nodes, _ := c.Gossip.Dims()
 	correlation, err := NewCorrelation(nodes, Shared(strategy.Identity(c.Schema.Steps())), c.Schema)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a.noise = &Noise{Correlation: correlation, Adjacency: accounting.ZeroOut, Mu: o.Mu}
-	batch := records.Len() / nodes / c.Batches
-	found, known, err := c.Task.Class(records, batch, c.LearningRate, c.Clip)
+	a.noise = &Noise{Correlation: correlation, Adjacency: accounting.ZeroOut, Mu: a.options.Mu}
+	records, _ := c.Task.Split(a.options.Seed)
+	found, known, err := c.Task.Class(records, r.Batch, c.LearningRate, c.Clip)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a.result = &Attacked{Victim: *o.Victim, Hops: graph.Hops(c.Gossip, []int{o.Attacker})[*o.Victim], Batch: batch, Row: noClass}
 	var class *reaction.Class
 	if known {
-		class, a.result.Row, a.result.Found = &found.Class, string(found.Row), &found
-		a.result.Rho, a.result.Kappa = &found.Class.Rho, &found.Class.Kappa
+		class, r.Row, r.Found = &found.Class, string(found.Row), &found
+		r.Rho, r.Kappa = &found.Class.Rho, &found.Class.Kappa
 	}
-	std, err := a.noise.std(*o.Victim, float64(batch), c.Clip)
+	std, err := a.noise.std(r.Victim, float64(r.Batch), c.Clip)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	sigma := std * float64(batch) / c.Clip
-	proven, err := scenario.Proven(ctx, *o.Victim, class, sigma)
+	a.sigma, a.unit = std*float64(r.Batch)/c.Clip, c.LearningRate*c.Clip/float64(r.Batch)
+	proven, err := a.scenario.Proven(ctx, r.Victim, class, a.sigma)
+	r.Local, r.Bound, r.Without = proven.Local, proven.Bound, proven.Without
+	return err
+}
+
+// chooseRecord finds the record of the victim's first batch whose gradient is longest at the start.
+func (a *attack) chooseRecord() (err error) {
+	if a.first, err = newTrainer(a.config, nil, a.options.Seed); err != nil {
+		return err
+	}
+	t := a.first
+	batch, _, err := t.batches.take(participation.NewLedger(t.records, a.config.Schema), a.result.Victim, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a.result.Local, a.result.Bound, a.result.Without = proven.Local, proven.Bound, proven.Without
-	t, err := newTrainer(a.config, nil, o.Seed)
-	if err != nil {
-		return nil, err
+	gradient := make([]float32, t.size)
+	longest := -1.0
+	for i := range batch.Len() {
+		t.workers[0].ClippedSumTo(gradient, t.state.Model(a.result.Victim), batch.Slice(i, i+1), math.Inf(1))
+		if length := norm(gradient); length > longest {
+			longest, a.record, a.direction = length, i, slices.Clone(gradient)
+		}
 	}
-	if err := a.chooseRecord(t); err != nil {
-		return nil, err
+	if !(longest > 0) || math.IsInf(longest, 1) {
+		return fmt.Errorf("%w: no record of the victim's first batch has a gradient to be seen", ErrData)
 	}
-	change := make([]float64, c.Schema.Steps())
-	for t := 0; t < len(change); t += c.Batches {
+	blas32.Scal(float32(1/longest), vector(a.direction))
+	a.result.Moves = math.Min(1, longest/a.config.Clip)
+	return nil
+}
+
+// norm returns the Euclidean norm, up.
+func norm(x []float32) float64 { return math.Sqrt(squaredNorm(x)) * (1 + 1e-12) }
+
+// weigh makes the statistic.
+func (a *attack) weigh(ctx context.Context) error {
+	change := make([]float64, a.config.Schema.Steps())
+	for t := 0; t < len(change); t += a.config.Batches {
 		change[t] = a.result.Moves
 	}
-	a.unit = c.LearningRate * c.Clip / float64(batch)
-	answers, err := a.answers(t, sigma)
-	if err != nil {
-		return nil, err
+	answers, err := a.answers()
+	if err == nil {
+		a.statistic, err = a.scenario.Statistic(ctx, a.result.Victim, change, answers, a.sigma)
 	}
-	if a.statistic, err = scenario.Statistic(ctx, *o.Victim, change, answers, sigma); err != nil {
-		return nil, err
+	if err == nil {
+		a.result.Linear = a.statistic.Mu
 	}
-	a.result.Linear = a.statistic.Mu
-	return a, nil
+	return err
 }
 
 // answers returns by what every node's step multiplies a difference of models in the record's direction, as large as the
 // noise of one step, in every step of a run without noise.
-func (a *attack) answers(t *trainer, sigma float64) ([][]float64, error) {
-	apart := sigma * a.unit
+func (a *attack) answers() ([][]float64, error) {
+	t, apart := a.first, a.sigma*a.unit
 	ledger := participation.NewLedger(t.records, a.config.Schema)
 	theta, gradient := make([]float32, t.size), make([]float32, t.size)
 	out := make([][]float64, a.config.Schema.Steps())
@@ -250,44 +278,6 @@ func (a *attack) answers(t *trainer, sigma float64) ([][]float64, error) {
 	}
 	return out, nil
 }
-
-// evenRecords cuts the training data so that all batches have the same size, and reads them once for all runs.
-func (a *attack) evenRecords(nodes int) (Dataset, error) {
-	train, test := a.config.Task.Split(a.options.Seed)
-	each := nodes * a.config.Batches
-	if train.Len() < each {
-		return Dataset{}, fmt.Errorf("%w: %d training records are not one for each of %d batches of %d nodes", ErrData,
-			train.Len(), a.config.Batches, nodes)
-	}
-	train = train.Slice(0, train.Len()/each*each)
-	a.config.Task.Split = func(uint64) (Dataset, Dataset) { return train, test }
-	return train, nil
-}
-
-// chooseRecord finds the record of the victim's first batch whose gradient is longest at the start.
-func (a *attack) chooseRecord(t *trainer) error {
-	first, _, err := t.batches.take(participation.NewLedger(t.records, a.config.Schema), a.result.Victim, 0)
-	if err != nil {
-		return err
-	}
-	gradient := make([]float32, t.size)
-	longest := -1.0
-	for i := range first.Len() {
-		t.workers[0].ClippedSumTo(gradient, t.state.Model(a.result.Victim), first.Slice(i, i+1), math.Inf(1))
-		if length := norm(gradient); length > longest {
-			longest, a.record, a.direction = length, i, slices.Clone(gradient)
-		}
-	}
-	if !(longest > 0) || math.IsInf(longest, 1) {
-		return fmt.Errorf("%w: no record of the victim's first batch has a gradient to be seen", ErrData)
-	}
-	blas32.Scal(float32(1/longest), vector(a.direction))
-	a.result.Moves = math.Min(1, longest/a.config.Clip)
-	return nil
-}
-
-// norm returns the Euclidean norm, up.
-func norm(x []float32) float64 { return math.Sqrt(squaredNorm(x)) * (1 + 1e-12) }
 
 // run trains once, and returns the statistic of what the attacker sees.
 func (a *attack) run(ctx context.Context, with bool, noiseSeed uint64) (float64, error) {
