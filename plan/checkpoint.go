@@ -1,10 +1,9 @@
 package plan
 
 import (
-	"bufio"
+	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"mafalda/export"
 	"mafalda/internal/fault"
 	"mafalda/internal/files"
-	"mafalda/internal/npy"
 	"mafalda/internal/version"
 	"mafalda/strategy"
 	"mafalda/study"
@@ -27,27 +25,22 @@ import (
 // checkpointEvery is the time after which an iterate is kept.
 const checkpointEvery = 10 * time.Second
 
-// checkpointHeader is the first line of a checkpoint; numbers follow as .npy: X or, where nodes share noise, own
-// variances, variances of pairs, and X.
-type checkpointHeader struct {
-	Version    string  `json:"version"`
-	Key        string  `json:"key"` // digest of the problem
-	Iterations int     `json:"iterations"`
-	Round      int     `json:"round,omitempty"` // round of the alternation between nodes and steps
-	Mu         float64 `json:"mu,omitempty"`    // barrier of the round's interior point
-	SHA256     string  `json:"sha256"`          // SHA-256 of the numbers
+// checkpoint is the content of a file: the gob of this, behind its SHA-256.
+type checkpoint struct {
+	Version, Key string // the program's, and the digest of the problem
+	Iterations   int
+	Round        int       // round of the alternation between nodes and steps
+	Mu           float64   // barrier of the round's interior point
+	Numbers      []float64 // X or, where nodes share noise, own variances, variances of pairs, and X
 }
-
-// longestHeader is how many bytes of a file are looked at to find out that it is no checkpoint.
-const longestHeader = 1 << 16
 
 // checkpoints keeps iterates, now and then. That it cannot is no reason to end: it says so once, tries again when
 // the next one is due, and says at the end what is kept.
 type checkpoints struct {
-	path  string // empty: nothing is kept
-	key   study.Key
-	shape []int // shape of the numbers
-	warn  func(format string, args ...any)
+	path string // empty: nothing is kept
+	key  study.Key
+	size int // number of the numbers
+	warn func(format string, args ...any)
 
 	mutex  sync.Mutex // guards what follows: work that an interruption left behind may still save its state
 	tried  time.Time
@@ -57,9 +50,9 @@ type checkpoints struct {
 	closed bool
 }
 
-// checkpoints returns the keeper of numbers of this shape.
-func (s *job) checkpoints(shape ...int) *checkpoints {
-	c := &checkpoints{path: s.Options.Checkpoint, shape: shape, kept: -1,
+// checkpoints returns the keeper of this number of numbers.
+func (s *job) checkpoints(size int) *checkpoints {
+	c := &checkpoints{path: s.Options.Checkpoint, size: size, kept: -1,
 		warn: func(format string, args ...any) { s.note(true, format, args...) }}
 	if c.path == "" {
 		return c
@@ -74,17 +67,18 @@ func (s *job) checkpoints(shape ...int) *checkpoints {
 	return c
 }
 
-// keep keeps the numbers with a header, unless it is too early. What last is to write must not change after the call.
-func (c *checkpoints) keep(h checkpointHeader, numbers ...[]float64) {
+// keep keeps an iterate with these numbers, unless it is too early. What last is to write must not change after the call.
+func (c *checkpoints) keep(x checkpoint, numbers ...[]float64) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.path == "" || c.closed {
 		return
 	}
 	c.latest = func() error {
-		err := c.write(h, slices.Concat(numbers...))
+		x.Numbers = slices.Concat(numbers...)
+		err := c.write(x)
 		if err == nil {
-			c.kept = h.Iterations
+			c.kept = x.Iterations
 		}
 		return err
 	}
@@ -127,60 +121,40 @@ func (c *checkpoints) end() {
 	}
 }
 
-func (c *checkpoints) write(h checkpointHeader, numbers []float64) error {
-	sum := sha256.New()
-	if err := npy.WriteNumbers(sum, numbers); err != nil {
+func (c *checkpoints) write(x checkpoint) error {
+	x.Version, x.Key = version.String(), c.key.String()
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(x); err != nil {
 		return err
 	}
-	h.Version, h.Key, h.SHA256 = version.String(), c.key.String(), hex.EncodeToString(sum.Sum(nil))
-	header, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
+	sum := sha256.Sum256(body.Bytes())
 	return files.WriteFile(c.path, func(w io.Writer) error {
-		if _, err := w.Write(append(header, '\n')); err != nil {
-			return err
-		}
-		return npy.Write(w, c.shape, numbers)
+		_, err := io.Copy(w, io.MultiReader(bytes.NewReader(sum[:]), &body))
+		return err
 	}, true)
 }
 
-// read returns the numbers of the checkpoint and its header.
-func (c *checkpoints) read() (numbers []float64, header checkpointHeader, err error) {
-	file, _, err := files.Open(c.path)
-	if err != nil {
-		return nil, header, err
+// read returns the checkpoint. What is larger than it can be is not read.
+func (c *checkpoints) read() (x checkpoint, err error) {
+	const number, others = 9, 1 << 12 // bytes of a gob, at most
+	content, err := files.Read(c.path, number*int64(c.size)+others)
+	if errors.Is(err, files.ErrTooLarge) {
+		return x, fmt.Errorf("%s is not a checkpoint of this problem: %w", c.path, err)
 	}
-	defer file.Close()
-	r := bufio.NewReaderSize(file, longestHeader)
-	line, err := r.ReadSlice('\n')
-	if err != nil || json.Unmarshal(line, &header) != nil || header.SHA256 == "" {
-		return nil, header, fmt.Errorf("%s is not a checkpoint", c.path)
+	if err != nil {
+		return x, err
+	}
+	sum, body := content[:min(sha256.Size, len(content))], content[min(sha256.Size, len(content)):]
+	if is := sha256.Sum256(body); !bytes.Equal(is[:], sum) || gob.NewDecoder(bytes.NewReader(body)).Decode(&x) != nil {
+		return x, fmt.Errorf("%s is damaged, or is not a checkpoint", c.path)
 	}
 	switch {
-	case header.Version != version.String():
-		return nil, header, fmt.Errorf("%s is of another version: %q", c.path, header.Version)
-	case header.Key != c.key.String():
-		return nil, header, fmt.Errorf("%s is of another problem", c.path)
+	case x.Version != version.String():
+		return x, fmt.Errorf("%s is of another version: %q", c.path, x.Version)
+	case x.Key != c.key.String() || len(x.Numbers) != c.size:
+		return x, fmt.Errorf("%s is of another problem", c.path)
 	}
-	size := 1
-	for _, d := range c.shape {
-		size *= d
-	}
-	a, err := npy.Read(r, 8*int64(size))
-	if err != nil {
-		return nil, header, fmt.Errorf("%s: %w", c.path, err)
-	}
-	h := sha256.New()
-	if err := npy.WriteNumbers(h, a.Data); err != nil {
-		return nil, header, err
-	}
-	_, err = r.ReadByte()
-	if hex.EncodeToString(h.Sum(nil)) != header.SHA256 || len(a.Data) != size || header.Iterations < 0 ||
-		header.Round < 0 || header.Mu < 0 || err != io.EOF {
-		return nil, header, fmt.Errorf("%s is damaged", c.path)
-	}
-	return a.Data, header, nil
+	return x, nil
 }
 
 // start returns the X to start from; nil for the search's own guess.
@@ -188,27 +162,26 @@ func (s *job) start(kept *checkpoints) (*mat.SymDense, error) {
 	if o := s.Options; o.StartFrom != "" {
 		return startFrom(o.StartFrom, s.schema().Steps())
 	}
-	x, _, err := s.resumed(kept)
-	if x == nil || err != nil {
+	x, err := s.resumed(kept)
+	if x.Numbers == nil || err != nil {
 		return nil, err
 	}
-	return mat.NewSymDense(s.schema().Steps(), x), nil
+	return mat.NewSymDense(s.schema().Steps(), x.Numbers), nil
 }
 
-// resumed returns what is in the checkpoint to go on with; nil without one.
-func (s *job) resumed(kept *checkpoints) ([]float64, checkpointHeader, error) {
+// resumed returns the checkpoint to go on with; without numbers if there is none.
+func (s *job) resumed(kept *checkpoints) (x checkpoint, err error) {
 	if !s.Options.Resume {
-		return nil, checkpointHeader{}, nil
+		return x, nil
 	}
-	numbers, header, err := kept.read()
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, header, nil
-	case err != nil:
-		return nil, header, fault.Because("Checkpoint", err)
+	x, err = kept.read()
+	if errors.Is(err, os.ErrNotExist) {
+		return x, nil
 	}
-	s.note(false, "going on after %d iterations, from %s", header.Iterations, s.Options.Checkpoint)
-	return numbers, header, nil
+	if err == nil {
+		s.note(false, "going on after %d iterations, from %s", x.Iterations, s.Options.Checkpoint)
+	}
+	return x, fault.Because("Checkpoint", err)
 }
 
 // startFrom returns CᵀC of the strategy of an export, of its first node if there are several.

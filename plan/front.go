@@ -57,23 +57,21 @@ func FindMemoryFront(ctx context.Context, c Case) (*MemoryFront, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkNetwork(); err != nil {
-		return nil, err
-	}
 	a := &MemoryFront{Problem: p, Options: o, Budget: *o.Budget}
 	secret := o
 	secret.Sampling, secret.Budget = participation.Poisson, nil
 	a.NoPoisson = cmp.Or(fault.If(c.Secret == No, "Sampling", nil, knownDraws), p.Check(secret))
-	if err := s.measures(ctx); err != nil {
-		return nil, err
+	most := s.schema().Steps()
+	if b := a.Budget; !math.IsInf(b.Memory, 1) {
+		most = b.Floats()
 	}
-	if err := s.advise(ctx, a); err != nil {
-		return nil, err
+	err = runSteps(ctx, func(context.Context) error { return p.checkNetwork() }, s.measures,
+		func(ctx context.Context) error { return s.inTurn(ctx, a, most) },
+		func(ctx context.Context) error { return s.inSecret(ctx, a, most) })
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("looking at strategies: %w", ctx.Err())
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("looking at strategies: %w", err)
-	}
-	return a, a.choose()
+	return a, err
 }
 
 // CheckMemoryFront refuses, before any work, what FindMemoryFront refuses; a network may be missing.
@@ -105,25 +103,13 @@ func prepareFront(p Problem, o Options) (*job, error) {
 	return prepare(p, o)
 }
 
-// advise fills in the choices of class, width and sampling that the memory front lists.
-func (s *job) advise(ctx context.Context, a *MemoryFront) error {
-	most := s.schema().Steps()
-	if b := a.Budget; !math.IsInf(b.Memory, 1) {
-		most = b.Floats()
-	}
+// inTurn adds the choices for batches in turn.
+func (s *job) inTurn(ctx context.Context, a *MemoryFront, most int) error {
 	s.show("optimum in turn", 0)
 	optimum, err := s.dense(ctx, participation.Relaxation(s.schema()), factorize.Options{Gap: s.Options.Tolerance})
 	if err != nil {
 		return err
 	}
-	if err := s.inTurn(ctx, a, optimum, most); err != nil || a.NoPoisson != nil {
-		return err
-	}
-	return s.inSecret(ctx, a, most)
-}
-
-// inTurn adds the choices for batches in turn.
-func (s *job) inTurn(ctx context.Context, a *MemoryFront, optimum *factorize.Result, most int) error {
 	search := &classSearch{objective: s.objective(), schema: s.schema(), bound: optimum.LowerBound,
 		gap: s.Options.Tolerance, enough: nearOptimum, progress: s.show}
 	if err := search.front(ctx, most); err != nil {
@@ -131,7 +117,6 @@ func (s *job) inTurn(ctx context.Context, a *MemoryFront, optimum *factorize.Res
 	}
 	all := search.found
 	if steps := s.schema().Steps(); participation.IsPartition(s.schema()) {
-		var err error
 		if a.Optimum, err = cyclicError(optimum, a.Options.Privacy); err != nil {
 			return err
 		}
@@ -147,7 +132,11 @@ func (s *job) inTurn(ctx context.Context, a *MemoryFront, optimum *factorize.Res
 		}
 		choices = append(choices, Choice{Price: priceOf(participation.InTurn, f.Class, f.Result, e, f.Result.SquaredError)})
 	}
-	a.Choices = append(a.Choices, front(choices)...)
+	if len(choices) == 0 {
+		return fmt.Errorf("no strategy fits %.0f bytes", a.Budget.Memory)
+	}
+	a.BestInTurn = a.add(choices)
+	a.Best = a.BestInTurn
 	return nil
 }
 
@@ -160,8 +149,11 @@ func cyclicNoise(of *factorize.Result, wanted *Privacy) (float64, error) {
 	return p.NoiseStd / p.Clip, nil
 }
 
-// inSecret adds the choices with Poisson sampling: all numbers of bands up to the best.
+// inSecret adds the choices with Poisson sampling, if it is accounted for: all numbers of bands up to the best.
 func (s *job) inSecret(ctx context.Context, a *MemoryFront, most int) error {
+	if a.NoPoisson != nil {
+		return nil
+	}
 	s.show("optimum in secret", 0)
 	optimum, err := s.dense(ctx, participation.Single(s.schema()), factorize.Options{Gap: s.bandGap()})
 	if err != nil {
@@ -175,31 +167,30 @@ func (s *job) inSecret(ctx context.Context, a *MemoryFront, most int) error {
 	}
 	best, _ := search.Best()
 	target := s.Options.Privacy.Target
-	var choices []Choice
-	for w := 1; w <= best.Bandwidth; w++ {
-		s.show("fewer bands, in secret", float64(w-1)/float64(best.Bandwidth))
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		c, err := table.At(ctx, w, target.Epsilon, target.Delta)
+	choices := make([]Choice, best.Bandwidth)
+	for i := range choices {
+		s.counts("fewer bands, in secret")(i, best.Bandwidth)
+		c, err := table.At(ctx, i+1, target.Epsilon, target.Delta)
 		if err != nil {
 			return err
 		}
-		of, err := table.Strategy(ctx, w)
+		of, err := table.Strategy(ctx, i+1)
 		if err != nil {
 			return err
 		}
-		choices = append(choices, Choice{Price: priceOf(participation.Poisson, factorize.Banded{Bandwidth: w}, of, c.NoiseMultiplier,
-			c.SquaredError)})
+		choices[i].Price = priceOf(participation.Poisson, factorize.Banded{Bandwidth: i + 1}, of, c.NoiseMultiplier, c.SquaredError)
 	}
-	a.Choices = append(a.Choices, front(choices)...)
+	if near := a.add(choices); near.ErrorAtPrivacy < a.Best.ErrorAtPrivacy {
+		a.Best = near
+	}
 	return nil
 }
 
-// front sorts choices for one sampling by memory, and marks those that nothing with as little memory is better than.
-func front(choices []Choice) []Choice {
-	slices.SortStableFunc(choices, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(a.Floats, b.Floats), cmp.Compare(a.ErrorAtPrivacy, b.ErrorAtPrivacy))
+// add adds choices for one sampling by memory, marks those that nothing with as little memory is better than, and returns the
+// one of least memory that is nearly the best.
+func (a *MemoryFront) add(choices []Choice) Choice {
+	slices.SortStableFunc(choices, func(x, y Choice) int {
+		return cmp.Or(cmp.Compare(x.Floats, y.Floats), cmp.Compare(x.ErrorAtPrivacy, y.ErrorAtPrivacy))
 	})
 	least := math.Inf(1)
 	for i := range choices {
@@ -207,34 +198,6 @@ func front(choices []Choice) []Choice {
 			least = choices[i].ErrorAtPrivacy
 		}
 	}
-	return choices
-}
-
-// choose says which choices are best.
-func (a *MemoryFront) choose() error {
-	var found bool
-	if a.BestInTurn, found = a.nearest(participation.InTurn); !found {
-		return fmt.Errorf("no strategy fits %.0f bytes", a.Budget.Memory)
-	}
-	a.Best = a.BestInTurn
-	if secret, found := a.nearest(participation.Poisson); found && secret.ErrorAtPrivacy < a.Best.ErrorAtPrivacy {
-		a.Best = secret
-	}
-	return nil
-}
-
-// nearest returns the choice of least memory that is nearly the best for a sampling.
-func (a *MemoryFront) nearest(sampling participation.Scheme) (best Choice, found bool) {
-	least := math.Inf(1)
-	for _, c := range a.Choices {
-		if c.Sampling == sampling {
-			least = math.Min(least, c.ErrorAtPrivacy)
-		}
-	}
-	for _, c := range a.Choices {
-		if c.Sampling == sampling && c.Front && c.ErrorAtPrivacy <= Near*least {
-			return c, true
-		}
-	}
-	return Choice{}, false
+	a.Choices = append(a.Choices, choices...)
+	return choices[slices.IndexFunc(choices, func(c Choice) bool { return c.Front && c.ErrorAtPrivacy <= Near*least })]
 }

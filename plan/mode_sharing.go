@@ -156,7 +156,7 @@ func (s *job) alternate(ctx context.Context, p spacetime.Problem) (*spacetime.Re
 			count++
 			s.showRound(it)
 			if x := it.State; x != nil {
-				kept.keep(checkpointHeader{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
+				kept.keep(checkpoint{Iterations: count, Round: x.Round, Mu: x.Space.Mu}, x.Space.Own, x.Space.Pairs, x.X)
 			}
 		}}
 	return runAbandonable(ctx, s, func(ctx context.Context) (*spacetime.Result, error) { return spacetime.Optimize(ctx, p, o) })
@@ -211,13 +211,13 @@ func (s *job) timeGap() float64 {
 
 // spaceState returns where to go on; nil: at the beginning.
 func (s *job) spaceState(kept *checkpoints, p spacetime.Problem) (*spacetime.State, error) {
-	numbers, header, err := s.resumed(kept)
-	if numbers == nil || err != nil {
+	x, err := s.resumed(kept)
+	if x.Numbers == nil || err != nil {
 		return nil, err
 	}
 	n, m := p.Workload.Nodes(), len(p.Secrets.Pairs())
-	return &spacetime.State{Round: header.Round, Space: spacetime.Point{Own: numbers[:n:n], Pairs: numbers[n : n+m : n+m],
-		Mu: header.Mu}, X: numbers[n+m:]}, nil
+	return &spacetime.State{Round: x.Round, Space: spacetime.Point{Own: x.Numbers[:n:n], Pairs: x.Numbers[n : n+m : n+m], Mu: x.Mu},
+		X: x.Numbers[n+m:]}, nil
 }
 
 // showRound reports a step of either half.

@@ -102,7 +102,7 @@ func (s *job) search(ctx context.Context, steps ...func(context.Context) error) 
 // holds for the schema, too.
 func (s *job) optimum(ctx context.Context) error {
 	steps := s.schema().Steps()
-	kept := s.checkpoints(steps, steps)
+	kept := s.checkpoints(steps * steps)
 	start, err := s.start(kept)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *job) optimum(ctx context.Context) error {
 	s.Optimum, err = s.dense(ctx, participation.Relaxation(s.schema()),
 		factorize.Options{Gap: s.Options.Tolerance, Start: start, Progress: func(it factorize.Iteration) {
 			s.iteration(it)
-			kept.keep(checkpointHeader{Iterations: it.Count}, it.X)
+			kept.keep(checkpoint{Iterations: it.Count}, it.X)
 		}})
 	return err
 }

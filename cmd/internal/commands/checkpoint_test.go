@@ -42,7 +42,7 @@ func TestCheckpoint(t *testing.T) {
 		say     string
 	}{
 		"damaged":                     {damaged, kept, "damaged"},
-		"cut":                         {content[:len(content)/2], kept, "truncated"},
+		"cut":                         {content[:len(content)/2], kept, "damaged"},
 		"no checkpoint":               {[]byte("hello\n"), kept, "not a checkpoint"},
 		"another problem":             {content, append(kept, "--gossip", "laplacian"), "another problem"},
 		"without --checkpoint resume": {content, append(args, "--checkpoint", path), "--checkpoint resume goes on"},
