@@ -134,7 +134,7 @@ func (s *Study) make(ctx context.Context, c Cell, dense Row, k maker) (Row, erro
 	}
 	r := c.row()
 	r.SensSquared, r.SensKind, r.Loss, r.Seconds = q.Sensitivity.Squared, q.Sensitivity.Kind(), q.Loss, took.Seconds()
-	r.StrategyRow = &StrategyRow{MemoryFloats: made.NodeCost().Floats}
+	r.MemoryFloats = made.NodeCost().Floats
 	r.Ratio, r.LowerBound = r.Loss/cmp.Or(dense.Loss, r.Loss), cmp.Or(dense.LowerBound, bound)
 	for _, epsilon := range s.levels.Epsilons {
 		e, err := s.errorInTurn(r.Loss, epsilon)
@@ -150,7 +150,6 @@ func (s *Study) make(ctx context.Context, c Cell, dense Row, k maker) (Row, erro
 func (s *Study) makeSampled(ctx context.Context, c Cell, dense Row,
 	of func(ctx context.Context, epsilon, delta float64) (bands.Cost, error)) (Row, error) {
 	started, r := time.Now(), c.row()
-	r.StrategyRow = new(StrategyRow)
 	for _, epsilon := range s.levels.Epsilons {
 		cost, err := of(ctx, epsilon, s.levels.Delta)
 		if err != nil {
@@ -214,7 +213,7 @@ func compareWorkload(ctx context.Context, c Cell, p plan.Problem) (Row, error) {
 	r, loss := c.row(), s.Quality.Loss
 	excess := func(of float64) float64 { return (of - loss) / loss }
 	r.Nodes, r.Loss, r.LowerBound = p.Network.Graph.Nodes(), loss, s.LowerBound
-	r.WorkloadRow = &WorkloadRow{Gap: s.Gap, PlainLoss: cmp.Or(s.PlainLoss, loss)}
+	r.Gap, r.PlainLoss = s.Gap, cmp.Or(s.PlainLoss, loss)
 	r.PlainExcess = excess(r.PlainLoss)
 	for _, b := range s.Baselines {
 		if b.Name == baselines.DMF {

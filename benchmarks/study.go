@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -261,7 +262,7 @@ func WriteWorkloads(w io.Writer, rows []Row) error {
 	lines := text.NewCSV("graph,nodes,k,b,workload,loss,lower_bound,gap,plain_strategy_loss,plain_strategy_excess," +
 		"centralized_loss,centralized_excess,seconds,workload_spec,graph_sha256")
 	for _, r := range rows {
-		spec, err := r.Spec.MarshalJSON()
+		spec, err := json.Marshal(r.Spec)
 		if err != nil {
 			return err
 		}

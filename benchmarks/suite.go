@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"encoding/json"
 	"strings"
 
 	"mafalda/factorize"
@@ -29,48 +28,23 @@ type Row struct {
 	Loss        float64        `json:"loss,omitempty"`         // loss of the strategy, or of the dense optimum for the workload
 	Ratio       float64        `json:"ratio,omitempty"`        // loss over the dense certified optimum's
 	LowerBound  float64        `json:"lower_bound,omitempty"`  // lower bound of the loss of any strategy
-	*WorkloadRow
-	*StrategyRow
-	Seconds float64 `json:"seconds"` // time to make the strategy, or all levels' strategies, or all of the workload
-	SHA256  string  `json:"graph_sha256,omitempty"`
-}
 
-// StrategyRow is what a row says of a strategy alone.
-type StrategyRow struct {
-	AtPrivacy    []plan.AtPrivacy `json:"at_privacy"`    // cost at every level of privacy
-	MemoryFloats int              `json:"memory_floats"` // the most at any level
-}
+	// What a row says of a strategy alone: its cost at every level of privacy, and the most memory at any level.
+	AtPrivacy    []plan.AtPrivacy `json:"at_privacy,omitempty"`
+	MemoryFloats int              `json:"memory_floats"`
 
-// WorkloadRow is what a row says of a workload alone: the gap of its dense optimum, and the losses of strategies that
-// know less, with how far they are above the optimum's, relative: below 0 by no more than the gap. One is the dense
-// optimum for the plain workload on this network, the other one the optimum for this optimizer without a network (D-MF).
-// That one is not there, and 0, where noise of some steps costs nothing without a network: no strategy attains it.
-type WorkloadRow struct {
-	Gap               float64 `json:"gap"` // relative gap between the loss and its bound, rounded up
-	PlainLoss         float64 `json:"plain_strategy_loss"`
-	PlainExcess       float64 `json:"plain_strategy_excess"`
+	// What a row says of a workload alone: the gap of its dense optimum, and the losses of strategies that know less, with how
+	// far they are above the optimum's, relative: below 0 by no more than the gap. One is the dense optimum for the plain
+	// workload on this network, the other one the optimum for this optimizer without a network (D-MF). That one is not there,
+	// and 0, where noise of some steps costs nothing without a network: no strategy attains it.
+	Gap               float64 `json:"gap,omitempty"` // relative gap between the loss and its bound, rounded up
+	PlainLoss         float64 `json:"plain_strategy_loss,omitempty"`
+	PlainExcess       float64 `json:"plain_strategy_excess,omitempty"`
 	CentralizedLoss   float64 `json:"centralized_loss,omitempty"`
 	CentralizedExcess float64 `json:"centralized_excess,omitempty"`
-}
 
-// UnmarshalJSON reads a row, which then has what applies to it, whatever was left out of the file.
-func (r *Row) UnmarshalJSON(text []byte) error {
-	type fields Row
-	read := fields{WorkloadRow: new(WorkloadRow), StrategyRow: new(StrategyRow)}
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
-	}
-	switch {
-	case read.Strategy != "":
-		read.WorkloadRow = nil
-	case read.Workload != "":
-		read.StrategyRow = nil
-	}
-	if read.WorkloadRow != nil && read.Spec == nil {
-		read.Spec = new(workload.Spec)
-	}
-	*r = Row(read)
-	return nil
+	Seconds float64 `json:"seconds"` // time to make the strategy, or all levels' strategies, or all of the workload
+	SHA256  string  `json:"graph_sha256,omitempty"`
 }
 
 // Dense is the name of the certified optimum's row.

@@ -282,7 +282,7 @@ func TestWorkloadStudy(t *testing.T) {
 		t.Fatalf("%d cells, %v", len(cells), s.LeftOut)
 	}
 	entries := []study.Entry[Cell, Row]{{Cell: Cell{Graph: "another"},
-		Result: Row{Graph: "another", Spec: new(workload.Spec), WorkloadRow: new(WorkloadRow)}}}
+		Result: Row{Graph: "another", Spec: new(workload.Spec)}}}
 	for _, c := range slices.Backward(cells) {
 		if c.Graph == "complete:3" && c.Workload != "plain" {
 			continue

@@ -32,20 +32,19 @@ type SamplingCurves struct {
 type SamplingRow struct {
 	Epsilon           float64     `json:"epsilon"`
 	Cyclic            float64     `json:"cyclic_error_at_privacy"`       // error of the dense optimum for batches in turn
-	Best              *AtPrivacy  `json:"best"`                          // best of Bands and bands.Table.Descend; nil with CurveOptions.Of
+	Best              *AtPrivacy  `json:"best"`                          // best of Bands and bands.Table.Descend; nil with CurveOptions.Picture
 	PoissonLowerBound float64     `json:"poisson_lower_bound,omitempty"` // bound for Poisson sampling from as many groups as Best has bands
 	BinsLowerBound    float64     `json:"bins_lower_bound,omitempty"`
-	Allocation        *AtPrivacy  `json:"allocation,omitempty"` // the best number of bands; nil with CurveOptions.Of, and unless T = k·b
+	Allocation        *AtPrivacy  `json:"allocation,omitempty"` // the best number of bands; nil with CurveOptions.Picture, and unless T = k·b
 	Bins              *BinsPoint  `json:"bins,omitempty"`       // nil but at CurveOptions.Bins, and for problems of too many steps or bins
 	Bands             []AtPrivacy `json:"bands"`                // costs of some numbers of bands with Poisson sampling
 }
 
 // CurveOptions tunes SamplingCurve. The zero value computes every curve, of strategies within a certified gap of 1e-5.
 type CurveOptions struct {
-	// Of, if not nil, is an export with Poisson sampling whose picture the curves are for: the candidates of its
-	// manifest are taken from there, other strategies are within 1e-3 of the best, and there is no curve of the best
-	// numbers of bands.
-	Of *export.Export
+	// Picture leaves out all but the curves of numbers of bands and of batches in turn, whose strategies are then within
+	// 1e-3 of the best.
+	Picture bool
 
 	// Bins are those of the ε at which random bins are computed, too: some seconds each.
 	Bins []float64
@@ -75,13 +74,10 @@ func SamplingCurve(ctx context.Context, p Problem, levels Privacies, o CurveOpti
 		return nil, err
 	}
 	gap := curveGap
-	if o.Of != nil {
+	if o.Picture {
 		gap = pictureGap
 	}
 	c.table = bands.NewTable(factorize.Mean(s.gram), p.Schema, bands.Options{Gap: gap})
-	if o.Of != nil {
-		learnCandidates(c.table, o.Of.Manifest)
-	}
 	c.bounds = measure.NewSecretBounds(s.gram, p.Schema, s.Cyclic, 10*curveGap)
 	all := &SamplingCurves{Problem: p, Delta: levels.Delta}
 	for i, epsilon := range levels.Epsilons {
@@ -124,7 +120,7 @@ func (c *curve) row(ctx context.Context, epsilon float64) (r SamplingRow, err er
 		}
 		r.Bands = append(r.Bands, at)
 	}
-	if c.Of != nil {
+	if c.Picture {
 		return r, nil
 	}
 	best, err := secret(c.table.Descend(ctx, epsilon, c.delta))
@@ -150,19 +146,6 @@ func (c *curve) row(ctx context.Context, epsilon float64) (r SamplingRow, err er
 		r.BinsLowerBound, err = c.bounds.Bins(epsilon, c.delta)
 	}
 	return r, err
-}
-
-// learnCandidates takes the squared errors of all candidates of a manifest, whose unit is the exported strategy's.
-func learnCandidates(table *bands.Table, m *export.Manifest) {
-	squared := func(c export.Candidate) float64 { return c.ErrorAtPrivacy / (c.NoiseMultiplier * c.NoiseMultiplier) }
-	for _, own := range m.Sampling.Candidates {
-		if own.Bandwidth != m.Strategy.Bandwidth {
-			continue
-		}
-		for _, c := range m.Sampling.Candidates {
-			table.Know(c.Bandwidth, squared(c)/squared(own)*m.SquaredError)
-		}
-	}
 }
 
 // CheckSamplingCurve refuses, in milliseconds, what SamplingCurve refuses; a network may be missing.

@@ -53,7 +53,6 @@ type Table struct {
 	single    participation.Cyclic
 	options   Options
 	found     map[int]*factorize.Result
-	known     map[int]float64 // squared errors that need no search
 }
 
 // NewTable returns the table of a workload. It is empty: nothing is computed yet.
@@ -62,7 +61,7 @@ func NewTable(o factorize.Objective, schema participation.Schema, opts Options) 
 		opts.Noise = Noise{}
 	}
 	return &Table{objective: o, schema: schema, single: participation.Single(schema), options: opts,
-		found: map[int]*factorize.Result{}, known: map[int]float64{}}
+		found: map[int]*factorize.Result{}}
 }
 
 // Under returns the table of the same strategies with batches that are drawn in another way.
@@ -74,9 +73,6 @@ func (t *Table) Under(s sampling.Scheme) *Table {
 
 // Most returns the most bands: b, or T if that is less.
 func (t *Table) Most() int { return min(t.schema.Separation(), t.schema.Steps()) }
-
-// Know takes the squared error of the best strategy with this number of bands from a search that found it.
-func (t *Table) Know(bands int, squaredError float64) { t.known[bands] = squaredError }
 
 // Multiplier returns the noise multiplier for this number of bands. It fails as Noise.MultiplierUnder does.
 func (t *Table) Multiplier(bands int, epsilon, delta float64) (float64, error) {
@@ -122,16 +118,12 @@ func (t *Table) At(ctx context.Context, bands int, epsilon, delta float64) (Cost
 	if err != nil {
 		return Cost{}, fmt.Errorf("noise for %d bands: %w", bands, err)
 	}
-	squaredError, known := t.known[bands]
-	if !known {
-		r, err := t.Strategy(ctx, bands)
-		if err != nil {
-			return Cost{}, fmt.Errorf("%d bands: %w", bands, err)
-		}
-		squaredError = r.SquaredError
+	r, err := t.Strategy(ctx, bands)
+	if err != nil {
+		return Cost{}, fmt.Errorf("%d bands: %w", bands, err)
 	}
 	c := t.cost(bands)
-	c.NoiseMultiplier, c.SquaredError, c.ErrorAtPrivacy = multiplier, squaredError, multiplier*multiplier*squaredError
+	c.NoiseMultiplier, c.SquaredError, c.ErrorAtPrivacy = multiplier, r.SquaredError, multiplier*multiplier*r.SquaredError
 	return c, nil
 }
 

@@ -128,7 +128,7 @@ func samplingFigure(ctx context.Context, e *export.Export, n *graph.Network) (*f
 	}
 	epsilons := lists.Make(13, func(i int) float64 { return 0.25 * math.Pow(2, float64(i)/2) })
 	levels := plan.Privacies{Epsilons: epsilons, Delta: e.Manifest.Sampling.Delta}
-	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Of: e})
+	curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Picture: true})
 	if err != nil {
 		return nil, err
 	}

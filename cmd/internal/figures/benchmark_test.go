@@ -25,14 +25,12 @@ func TestExcessOfHardlyBegunBenchmark(t *testing.T) {
 
 // Workloads of which every strategy is optimal leave nothing to draw; others have their line.
 func TestWorkloadsFigure(t *testing.T) {
-	rows := []benchmarks.Row{{Graph: "complete:3", K: 2, B: 4, Workload: "plain",
-		WorkloadRow: &benchmarks.WorkloadRow{CentralizedExcess: -1e-9}}}
+	rows := []benchmarks.Row{{Graph: "complete:3", K: 2, B: 4, Workload: "plain", CentralizedExcess: -1e-9}}
 	kb := benchmarks.KB{K: 2, B: 4}
 	if picture, err := Workloads(rows, kb); picture != nil || err != nil {
 		t.Error(picture, err)
 	}
-	rows = append(rows, benchmarks.Row{Graph: "cycle:4", K: 2, B: 4, Workload: "cosine",
-		WorkloadRow: &benchmarks.WorkloadRow{PlainExcess: 0.4, CentralizedExcess: 0.1}})
+	rows = append(rows, benchmarks.Row{Graph: "cycle:4", K: 2, B: 4, Workload: "cosine", PlainExcess: 0.4, CentralizedExcess: 0.1})
 	picture, err := Workloads(rows, kb)
 	if err != nil {
 		t.Fatal(err)

@@ -132,9 +132,9 @@ func everyFigure(t *testing.T, points int, value func(i int) float64) (all []mad
 	var workloads []benchmarks.Row
 	for i := range points {
 		rows = append(rows, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Strategy: benchmarks.OfLoss()[1+i],
-			Ratio: 1 + value(i), StrategyRow: &benchmarks.StrategyRow{MemoryFloats: i}})
+			Ratio: 1 + value(i), MemoryFloats: i})
 		workloads = append(workloads, benchmarks.Row{Graph: "path:3", K: 2, B: 3, Workload: strconv.Itoa(i),
-			WorkloadRow: &benchmarks.WorkloadRow{PlainExcess: value(i), CentralizedExcess: value(i)}})
+			PlainExcess: value(i), CentralizedExcess: value(i)})
 	}
 	f, err = Excess(rows, kb)
 	add("excess", f, err)
