@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting/bins"
@@ -248,7 +249,7 @@ type binsDescent struct {
 type binsCandidate struct {
 	strategy.Strategy
 	*bins.Mechanism
-	factorize.Quality // with the largest |m_j|² as squared sensitivity
+	factorize.Quality
 
 	c       *mat.TriDense
 	tangent *bins.Tangent // nil before estimate
@@ -362,11 +363,21 @@ func (s *binsDescent) improve(ctx context.Context) error {
 
 // normalized returns the candidate of a matrix over its largest |m_j|.
 func (s *binsDescent) normalized(c *mat.TriDense) (*binsCandidate, error) {
-	found, err := s.candidate(c)
-	if err != nil {
-		return nil, err
+	steps, largest := s.schema.Steps(), 0.0
+	for j := range s.class.Number {
+		sum := make([]float64, steps)
+		for column := j; column < steps; column += s.class.Number {
+			for t := column; t < steps; t++ {
+				sum[t] += c.At(t, column)
+			}
+		}
+		largest = math.Max(largest, floats.Norm(sum, 2))
 	}
-	var scaled mat.TriDense
-	scaled.ScaleTri(1/math.Sqrt(found.Sensitivity.Squared), c)
-	return s.candidate(&scaled)
+	scaled := mat.NewTriDense(steps, mat.Lower, nil)
+	for t := range steps {
+		for column := range t + 1 {
+			scaled.SetTri(t, column, c.At(t, column)/largest)
+		}
+	}
+	return s.candidate(scaled)
 }

@@ -15,9 +15,9 @@ import (
 // Uncurved, and every method for which the scheme has an accountant.
 //
 // In turn, levels are μ, against attackers who know who is in which batch. Under the others they are ε, and batches have as
-// many records in expectation. Under Poisson, Truncated and Allocation a method has groups for its bands: one for independent
-// noise, so that its probability is 1/b; the optimum has the power of two that is best at the level. Under Bins it is the strategy that
-// factorize.Bins finds for the level, of all bands, unless it is to have fewer.
+// many records in expectation. The optimum is plan.Solve's at the level: under Poisson, Truncated and Allocation of the best
+// number of bands, each from a group, under Bins of the best strategy that is found. Independent noise has one group, so that
+// its probability is 1/b.
 func MethodsFor(s participation.Scheme, w workload.Spec) []string {
 	switch {
 	case s != participation.InTurn:

@@ -741,7 +741,7 @@ def simulate(
         blocks of its group's steps; T = k·b truncated: poisson with batches of at most max of up to records
         records, for static shapes
         bandwidth : int
-            bands of mafalda's strategy with poisson (default: the best power of 2) or bins (default: all)
+            bands of mafalda's strategy with poisson or bins (default: the best number)
     seeds : int, default 10
         runs of every method at every level
     task : str | Mapping[str, Any], default linear
