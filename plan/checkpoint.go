@@ -169,7 +169,7 @@ func (s *job) start(kept *checkpoints) (*mat.SymDense, error) {
 	return mat.NewSymDense(s.schema().Steps(), x.Numbers), nil
 }
 
-// resumed returns the checkpoint to go on with; without numbers if there is none.
+// resumed returns the checkpoint to go on with; one without numbers where no file exists.
 func (s *job) resumed(kept *checkpoints) (x checkpoint, err error) {
 	if !s.Options.Resume {
 		return x, nil
