@@ -128,9 +128,8 @@ func (c *claimed) fit() (err error) {
 	}
 	n, took := len(c.kept), c.coins.contributions()
 	x, f, covariance := mat.NewDense(n, len(took), nil), mat.NewDense(n, len(took), nil), mat.NewSymDense(n, nil)
-	var rounds mat.Dense // of the noise, but for its scale
-	rounds.Mul(c.noising, c.noising.T())
-	std := func(of release) float64 { // of the mean of its rows
+	rounds := multiply(c.noising, c.noising.T()) // of the noise, but for its scale
+	std := func(of release) float64 {            // of the mean of its rows
 		return sigma[of.round] / math.Sqrt(float64(min(c.fresh[of.round], len(of.rows))))
 	}
 	for k, of := range c.kept {
@@ -153,17 +152,15 @@ func (c *claimed) fit() (err error) {
 	switch {
 	case c.coins.Replaced:
 		return unfit("canaries of a record without a plan are replaced by nothing")
-	case floats.Max(took) == floats.Min(took):
-		return unfit("all coins are alike: make more canaries")
+	case slices.Min(took) == slices.Max(took):
+		return errAlike
 	case mat.Max(x) == 0:
 		return unfit("no canary took part: none was drawn in any round")
 	}
-	c.x, c.f = new(mat.Dense), new(mat.Dense)
 	if c.whitening, err = inverseRoot(covariance); err != nil {
 		return unfit("%s: %v", noisingName, err)
 	}
-	c.x.Mul(c.whitening, x)
-	c.f.Mul(c.whitening, f)
+	c.x, c.f = multiply(c.whitening, x), multiply(c.whitening, f)
 	return nil
 }
 
@@ -182,11 +179,9 @@ func (c *claimed) look(ctx context.Context, progress func(done, all int)) error 
 	left := rest.Slice(0, n, n, n+m).(*mat.Dense)
 	left.Scale(-1, left)
 	c.energy = whitened(rest, gram, 1)
-	var all, own, moved mat.Dense
-	all.Mul(rest, mat.DenseCopyOf(gram))          // products of symmetric matrices are slow
-	along := all.Slice(0, n, n, n+m).(*mat.Dense) // E along directions; Xc along them, and EEᵀX:
-	own.Mul(c.x, mat.DenseCopyOf(gram.SliceSym(n, n+m)))
-	moved.Mul(mat.DenseCopyOf(c.energy), c.x)
+	along := multiply(rest, mat.DenseCopyOf(gram)).Slice(0, n, n, n+m).(*mat.Dense) // E along directions
+	own := multiply(c.x, mat.DenseCopyOf(gram.SliceSym(n, n+m)))                    // Xc along them
+	moved := multiply(mat.DenseCopyOf(c.energy), c.x)                               // EEᵀX
 	for i := range m {
 		x, f := c.x.ColView(i), c.f.ColView(i)
 		c.clip.add(projection{mat.Dot(x, along.ColView(i)), mat.Dot(x, moved.ColView(i)) / float64(d),
@@ -203,7 +198,7 @@ func (c *claimed) look(ctx context.Context, progress func(done, all int)) error 
 func (c *claimed) judge(confidence, total float64) (*Result, error) {
 	n, m := c.x.Dims()
 	whole := c.account.Rounds[len(c.account.Rounds)-1]
-	r := &Result{Canaries: m, Included: int(floats.Sum(c.coins.contributions())), Releases: n, Confidence: confidence,
+	r := &Result{Canaries: m, Included: c.coins.count(), Releases: n, Confidence: confidence,
 		Delta: whole.Delta, Scores: c.scores, Coins: c.coins.Included(), Announced: c.account.Phases[0].Announced}
 	alpha := (1 - confidence) / 10
 	pooled := mat.Trace(c.energy) / float64(n) / float64(c.coins.Dim)

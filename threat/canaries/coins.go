@@ -44,11 +44,15 @@ type Coins struct {
 
 // ReadCoins reads the file of coins that Plan.canaries of the Python package writes.
 func ReadCoins(path string) (*Coins, error) {
+	c, _, err := readCoins(path)
+	return c, err
+}
+
+// readCoins is ReadCoins with the checksum of the file.
+func readCoins(path string) (*Coins, string, error) {
 	var c Coins
-	if _, err := readSealed(path, &c, c.check, &c.Checksum); err != nil {
-		return nil, err
-	}
-	return &c, nil
+	digest, err := readSealed(path, &c, c.check, &c.Checksum)
+	return &c, digest, err
 }
 
 // readSealed reads a file of JSON whose last key is the checksum of all before it, and returns the checksum of the file.
@@ -112,6 +116,16 @@ func (c *Coins) Included() []bool {
 	c.stream(0).Read(bits)
 	for i := range in {
 		in[i] = bits[i/8]>>(i%8)&1 == 1
+	}
+	return in
+}
+
+// count returns how many canaries take part.
+func (c *Coins) count() (in int) {
+	for _, yes := range c.Included() {
+		if yes {
+			in++
+		}
 	}
 	return in
 }

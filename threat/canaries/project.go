@@ -92,9 +92,7 @@ func (o *observed) Project(
 	design, score := single(look.design), single(scoring)
 	left, own := make([]blas32.General, len(weights)), make([]blas32.General, len(weights))
 	for k, q := range weights {
-		var within mat.Dense
-		within.Mul(q, look.design)
-		left[k], own[k] = single(q), single(&within)
+		left[k], own[k] = single(q), single(multiply(q, look.design))
 		found = append(found, make([]projection, len(sizes)))
 	}
 	scores = make([]float64, count)

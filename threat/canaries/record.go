@@ -84,12 +84,8 @@ func OpenRecord(dir string) (*Record, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	var err error
-	if r.coins, err = ReadCoins(filepath.Join(dir, coinsName)); err != nil {
-		return nil, err
-	}
-	digest, err := files.SHA256(filepath.Join(dir, coinsName))
-	switch {
+	coins, digest, err := readCoins(filepath.Join(dir, coinsName))
+	switch r.coins = coins; {
 	case err != nil:
 		return nil, err
 	case digest != r.Coins:

@@ -81,10 +81,8 @@ func view(ctx context.Context, e *export.Export, r *Run, victim string) (*observ
 		if err != nil {
 			return nil, err
 		}
-		var noise mat.Dense // of the node, in what is seen
-		var own mat.SymDense
-		noise.Mul(response, inverse)
-		own.SymOuterK(deviation*deviation, &noise)
+		var own mat.SymDense // noise of the node, in what is seen
+		own.SymOuterK(deviation*deviation, multiply(response, inverse))
 		covariance.AddSym(covariance, &own)
 		if v == at {
 			moved = response
