@@ -15,7 +15,6 @@ import (
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
 	"mafalda/internal/fault"
-	"mafalda/internal/parallel"
 	"mafalda/participation"
 	"mafalda/plan"
 	"mafalda/study"
@@ -24,8 +23,6 @@ import (
 )
 
 type adviseFlags struct {
-	runner *grids.Runner
-
 	network  flags.NetworkFlags
 	workload flags.WorkloadFlags
 	loss     flags.LossFlags
@@ -38,8 +35,7 @@ type adviseFlags struct {
 	budget   flags.BudgetFlags
 	limit    time.Duration
 	front    bool
-	style    figures.Style
-	terminal.Output
+	outcomeFlags
 }
 
 // Names of results in a folder, with several endings.
@@ -59,7 +55,7 @@ func (f *adviseFlags) ownFlags() []string {
 }
 
 func newAdviseCmd(runner *grids.Runner) *cobra.Command {
-	return newAdviseCmdOf(&adviseFlags{runner: runner})
+	return newAdviseCmdOf(&adviseFlags{outcomeFlags: outcomeFlags{runner: runner}})
 }
 
 // newAdviseCmdOf returns the command whose flags fill f.
@@ -177,23 +173,24 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	if c.Training != nil {
 		pictures = append(pictures, ratesName)
 	}
-	if err := results.CheckFolder(f.Dir, adviceName+".json", f.Force, pictures...); err != nil {
-		return err
-	}
-	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
 	if n := c.Problem.Network; n != nil {
 		f.Note(cmd)(n.Notes...)
 	}
-	bar := f.Progress(cmd)
+	return f.produce(cmd, adviceName, pictures, func(ctx context.Context, bar *terminal.Progress) (outcome, error) {
+		return f.find(ctx, cmd, c, bar)
+	})
+}
+
+// find compares the ways of a case.
+func (f *adviseFlags) find(ctx context.Context, cmd *cobra.Command, c plan.Case, bar *terminal.Progress) (o outcome, err error) {
 	c.Options.Progress = func(e plan.Event) {
 		bar.Stage(e.Phase)
 		bar.Show(e.Fraction, e.Phase)
 	}
-	compare := func(ctx context.Context) (*plan.Comparison, error) { return plan.Compare(ctx, c) }
-	compared, err := parallel.Abandonable(cmd.Context(), compare)
+	compared, err := plan.Compare(ctx, c)
 	bar.Clear()
 	if err != nil {
-		return err
+		return o, err
 	}
 	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
 	advice := results.AdviceOf(cmd, newOptimizeCmd(f.runner), f.ownFlags(), compared)
@@ -201,14 +198,12 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 	advice.Adjacency, advice.Budgets = adjacency.String(), f.budgets.file
 	var front *plan.MemoryFront
 	if f.front {
-		front, err = plan.FindMemoryFront(cmd.Context(), c)
-		bar.Clear()
-		if err != nil {
-			return err
+		if front, err = plan.FindMemoryFront(ctx, c); err != nil {
+			return o, err
 		}
 		advice.MemoryFront = results.MemoryFrontOf(cmd, f.ownFlags(), front)
 	}
-	o := outcome{name: adviceName + ".json", data: advice, says: advice.Document(compared, front),
+	o = outcome{data: advice, says: advice.Document(compared, front),
 		tables: []study.File{{Name: adviceName + ".csv",
 			Write: func(w io.Writer) error { return results.WriteAdviceCSV(w, advice) }}},
 		pictures: func(context.Context) (p figures.Pictures, err error) {
@@ -220,10 +215,10 @@ func (f *adviseFlags) run(cmd *cobra.Command) (err error) {
 				p.Add(frontName)(figures.MemoryFront(front))
 			}
 			return p, nil
-		}, style: f.style}
+		}}
 	if front != nil {
 		o.tables = append(o.tables, study.File{Name: frontName + ".csv",
 			Write: func(w io.Writer) error { return results.WriteFrontCSV(w, advice.MemoryFront) }})
 	}
-	return o.finish(cmd, f.runner, &f.Output, bar)
+	return o, nil
 }

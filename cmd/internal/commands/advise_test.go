@@ -203,7 +203,7 @@ func TestAdviseSaysItsStages(t *testing.T) {
 // On a terminal what is missing is asked; every answer is a flag, and what is no answer is asked again.
 func TestAdviseAsks(t *testing.T) {
 	var asked bytes.Buffer
-	f := adviseFlags{runner: &grids.Runner{}}
+	f := adviseFlags{outcomeFlags: outcomeFlags{runner: &grids.Runner{}}}
 	cmd := newAdviseCmdOf(&f)
 	cmd.SetContext(t.Context())
 	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\npeople\nperson\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\n2\n3QB\n1GB\n1e6\n"
@@ -221,7 +221,7 @@ func TestAdviseAsks(t *testing.T) {
 	if f.incomplete(cmd) {
 		t.Error("something is still missing")
 	}
-	f = adviseFlags{runner: &grids.Runner{}} // a silo is in every step: neither how often nor which records is asked
+	f = adviseFlags{outcomeFlags: outcomeFlags{runner: &grids.Runner{}}} // a silo is in every step: neither how often nor which records is asked
 	cmd = newAdviseCmdOf(&f)
 	cmd.SetContext(t.Context())
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentine\n8\nsilo\n2\n1e-5\nn\n0\nall\n"), &asked)
@@ -229,7 +229,7 @@ func TestAdviseAsks(t *testing.T) {
 	if err := f.questions(cmd, q, &asked); err != nil || !strings.Contains(asked.String(), want) {
 		t.Errorf("%v: no %q in\n%s", err, want, &asked)
 	}
-	f = adviseFlags{runner: &grids.Runner{}}
+	f = adviseFlags{outcomeFlags: outcomeFlags{runner: &grids.Runner{}}}
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)
 	cmd = newAdviseCmdOf(&f)
 	cmd.SetContext(t.Context())

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -14,8 +13,6 @@ import (
 )
 
 type averageFlags struct {
-	runner *grids.Runner
-
 	network            flags.NetworkFlags
 	protocol           string
 	compare, papers    bool
@@ -25,8 +22,7 @@ type averageFlags struct {
 	observer, victim   string
 	difference, delta  float64
 	push               flags.PushFlags
-	style              figures.Style
-	terminal.Output
+	outcomeFlags
 
 	given func(string) bool
 	bar   *terminal.Progress
@@ -34,7 +30,7 @@ type averageFlags struct {
 }
 
 func newAverageCmd(runner *grids.Runner) *cobra.Command {
-	f := averageFlags{runner: runner}
+	f := averageFlags{outcomeFlags: outcomeFlags{runner: runner}}
 	cmd := flags.Command("average", &f, terminal.UntilInterrupted(f.run))
 	f.given = func(name string) bool { return terminal.Given(cmd, name) }
 	return cmd

@@ -22,24 +22,14 @@ import (
 	"mafalda/protocols/ppac"
 )
 
-// averageName is the file of the result in a folder.
-const averageName = "average.json"
-
 // runOne runs a protocol and shows what came of it.
-func (f *averageFlags) runOne(cmd *cobra.Command) (err error) {
-	if err := results.CheckFolder(f.Dir, averageName, f.Force); err != nil {
-		return err
-	}
-	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
-	found, err := parallel.Abandonable(cmd.Context(), map[string]func(context.Context) (outcome, error){
-		"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol])
-	f.bar.Clear()
-	if err != nil {
-		return results.AveragingError(err)
-	}
-	found.name = averageName
-	found.style = f.style
-	return found.finish(cmd, f.runner, &f.Output, f.bar)
+func (f *averageFlags) runOne(cmd *cobra.Command) error {
+	return f.produce(cmd, "average", nil, func(ctx context.Context, bar *terminal.Progress) (outcome, error) {
+		f.bar = bar
+		o, err := map[string]func(context.Context) (outcome, error){
+			"ppac": f.runPPAC, "dpps": f.runDPPS, "gossip": f.runGossip}[f.protocol](ctx)
+		return o, results.AveragingError(err)
+	})
 }
 
 // problem loads a connected graph with a consensus matrix, its nodes' values and those who look on.

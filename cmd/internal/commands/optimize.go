@@ -190,10 +190,12 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 		adjacency, _ := f.privacy.Adjacency() // which has been parsed before
 		d := results.ExportDocument(m, s, adjacency.String())
 		if m.Files != nil {
-			d.Fact("written", "%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
+			text := fmt.Sprintf("%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
 			if m.TooLargeForGossip() {
-				d.More("without W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it", export.MaxGossipEntries)
+				text += fmt.Sprintf("\nwithout W, which has more than %d entries: 'mafalda graph SPEC -o DIR' writes it",
+					export.MaxGossipEntries)
 			}
+			d.Fact("written", "%s", text)
 		} else if f.Dir == "" {
 			d.Fact("written", "nothing: use -o FOLDER to export the strategy")
 		}

@@ -21,26 +21,44 @@ import (
 
 // outcome is what a command has found: it is printed and, with -o, written to a folder with tables and pictures.
 type outcome struct {
-	name     string // name of the file of data in the folder
-	data     any    // data that --json prints
+	data     any // data that --json prints
 	says     *document.Document
 	tables   []study.File
 	pictures func(ctx context.Context) (figures.Pictures, error) // nil: none
-	style    figures.Style
 }
 
-// finish writes and prints an outcome. It is printed, too, if its pictures cannot be made.
-func (o outcome) finish(cmd *cobra.Command, runner *grids.Runner, to *terminal.Output, bar *terminal.Progress) error {
-	show := func() error { return to.Show(cmd, o.data, o.printed(to.Dir)) }
-	if to.Dir == "" {
+// outcomeFlags say where an outcome goes.
+type outcomeFlags struct {
+	runner *grids.Runner
+	style  figures.Style
+	terminal.Output
+}
+
+// produce finds an outcome, writes it under a name and prints it. Before that it finds out whether the folder has room for the
+// name and the pictures that are always there. An outcome is printed, too, if its pictures cannot be made.
+func (f *outcomeFlags) produce(cmd *cobra.Command, name string, pictures []string,
+	find func(ctx context.Context, bar *terminal.Progress) (outcome, error)) (err error) {
+	name += ".json"
+	if err := results.CheckFolder(f.Dir, name, f.Force, pictures...); err != nil {
+		return err
+	}
+	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
+	bar := f.Progress(cmd)
+	o, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (outcome, error) { return find(ctx, bar) })
+	bar.Clear()
+	if err != nil {
+		return err
+	}
+	show := func() error { return f.Show(cmd, o.data, o.printed(f.Dir)) }
+	if f.Dir == "" {
 		return show()
 	}
 	for _, t := range o.tables {
-		if err := files.WriteFile(filepath.Join(to.Dir, t.Name), t.Write, to.Force); err != nil {
+		if err := files.WriteFile(filepath.Join(f.Dir, t.Name), t.Write, f.Force); err != nil {
 			return terminal.UsageIfExists(err)
 		}
 	}
-	if err := results.WriteResult(to.Dir, o.name, runner.CommandOf(cmd), o.data, o.says, to.Force); err != nil {
+	if err := results.WriteResult(f.Dir, name, f.runner.CommandOf(cmd), o.data, o.says, f.Force); err != nil {
 		return err
 	}
 	var drawing error
@@ -48,7 +66,7 @@ func (o outcome) finish(cmd *cobra.Command, runner *grids.Runner, to *terminal.O
 		pictures, err := parallel.Abandonable(cmd.Context(), o.pictures)
 		bar.Clear()
 		if err == nil {
-			_, err = results.WritePictures(to.Dir, pictures, to.Force, o.style)
+			_, err = results.WritePictures(f.Dir, pictures, f.Force, f.style)
 		}
 		if err != nil {
 			drawing = fmt.Errorf("drawing (the result is written): %w", err)

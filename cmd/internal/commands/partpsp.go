@@ -16,20 +16,14 @@ import (
 	"mafalda/simulate"
 )
 
-// partName is the file of the result in a folder.
-const partName = "partpsp.json"
-
 type partFlags struct {
-	runner *grids.Runner
-
 	o        simulate.PartPSPOptions
 	estimate string
-	style    figures.Style
-	terminal.Output
+	outcomeFlags
 }
 
 func newPartPSPCmd(runner *grids.Runner) *cobra.Command {
-	f := partFlags{runner: runner}
+	f := partFlags{outcomeFlags: outcomeFlags{runner: runner}}
 	return flags.Command("partpsp", &f, terminal.UntilInterrupted(f.run))
 }
 
@@ -58,30 +52,20 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return partError(err)
 	}
-	if err := results.CheckFolder(f.Dir, partName, f.Force); err != nil {
-		return err
-	}
-	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
-	bar := f.Progress(cmd)
-	p.Progress = showing(bar, "runs")
-	result, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSPResult, error) {
+	return f.produce(cmd, "partpsp", nil, func(ctx context.Context, bar *terminal.Progress) (outcome, error) {
+		p.Progress = showing(bar, "runs")
 		cells, err := p.Train(ctx)
-		if err != nil {
-			return nil, err
+		if errors.Is(err, simulate.ErrData) {
+			err = terminal.Usage(err)
 		}
-		return p.Result(cells), nil
+		if err != nil {
+			return outcome{}, err
+		}
+		result := p.Result(cells)
+		return outcome{data: result, says: results.PartPSPDocument(p, result, o.Plan.Source),
+			pictures: func(ctx context.Context) (figures.Pictures, error) {
+				curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
+				return figures.PartPSP(curves), err
+			}}, nil
 	})
-	bar.Clear()
-	switch {
-	case errors.Is(err, simulate.ErrData):
-		return terminal.Usage(err)
-	case err != nil:
-		return err
-	}
-	return outcome{name: partName, data: result,
-		says: results.PartPSPDocument(p, result, o.Plan.Source),
-		pictures: func(ctx context.Context) (figures.Pictures, error) {
-			curves, err := p.Curves(ctx, o.Plan, showing(bar, "figures"))
-			return figures.PartPSP(curves), err
-		}, style: f.style}.finish(cmd, f.runner, &f.Output, bar)
 }

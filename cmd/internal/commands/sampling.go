@@ -18,21 +18,18 @@ import (
 )
 
 type samplingFlags struct {
-	runner *grids.Runner
-
 	network  flags.NetworkFlags
 	schema   flags.SchemaFlags
 	workload string
 	levels   plan.Privacies
-	style    figures.Style
-	terminal.Output
+	outcomeFlags
 }
 
-// samplingFile is the result in a folder; the others have its name, with other endings.
-const samplingName, samplingFile = "sampling", "sampling.json"
+// samplingName is the name of all files in a folder, with several endings.
+const samplingName = "sampling"
 
 func newSamplingCmd(runner *grids.Runner) *cobra.Command {
-	f := samplingFlags{runner: runner}
+	f := samplingFlags{outcomeFlags: outcomeFlags{runner: runner}}
 	return flags.Command("sampling", &f, terminal.UntilInterrupted(f.run))
 }
 
@@ -51,28 +48,24 @@ func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	f.Note(cmd)(p.Network.Notes...)
-	if err := results.CheckFolder(f.Dir, samplingFile, f.Force, samplingName); err != nil {
-		return err
-	}
-	defer func() { results.RemoveIfEmpty(f.Dir, err) }()
 	slices.Sort(f.levels.Epsilons)
 	levels := f.levels
 	if f.Dir != "" { // for the picture
 		levels.Epsilons = plan.Finer(levels.Epsilons)
 	}
-	bar := f.Progress(cmd)
-	curves, err := plan.SamplingCurve(cmd.Context(), p, levels, plan.CurveOptions{Bins: f.levels.Epsilons,
-		Progress: func(phase string, fraction float64) { bar.Show(fraction, phase) }})
-	bar.Clear()
-	if err != nil {
-		return err
-	}
-	asked := curves.Only(f.levels.Epsilons)
-	table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
-	return outcome{name: samplingFile, data: results.SamplingResultOf(asked), says: results.SamplingDocument(asked),
-		tables: []study.File{{Name: samplingName + ".csv", Write: table}},
-		pictures: func(context.Context) (p figures.Pictures, err error) {
-			p.Add(samplingName)(figures.Sampling(curves))
-			return p, nil
-		}, style: f.style}.finish(cmd, f.runner, &f.Output, bar)
+	return f.produce(cmd, samplingName, []string{samplingName}, func(ctx context.Context, bar *terminal.Progress) (o outcome, err error) {
+		curves, err := plan.SamplingCurve(ctx, p, levels, plan.CurveOptions{Bins: f.levels.Epsilons,
+			Progress: func(phase string, fraction float64) { bar.Show(fraction, phase) }})
+		if err != nil {
+			return o, err
+		}
+		asked := curves.Only(f.levels.Epsilons)
+		table := func(w io.Writer) error { return figures.WriteSampling(w, asked) }
+		return outcome{data: results.SamplingResultOf(asked), says: results.SamplingDocument(asked),
+			tables: []study.File{{Name: samplingName + ".csv", Write: table}},
+			pictures: func(context.Context) (p figures.Pictures, err error) {
+				p.Add(samplingName)(figures.Sampling(curves))
+				return p, nil
+			}}, nil
+	})
 }

@@ -60,18 +60,6 @@ func New(kind, lead string) *Document {
 	return &Document{Kind: kind, Version: version.String(), Lead: lead, Blocks: []Block{}}
 }
 
-// Row adds a row: names of columns, each before what it says. The first row makes the header.
-func (t *Table) Row(pairs ...string) {
-	var row []string
-	for i := 1; i < len(pairs); i += 2 {
-		if len(t.Rows) == 0 {
-			t.Header = append(t.Header, pairs[i-1])
-		}
-		row = append(row, pairs[i])
-	}
-	t.Rows = append(t.Rows, row)
-}
-
 // Fact adds a fact to the list that comes last, or begins a list.
 func (d *Document) Fact(name, format string, args ...any) {
 	if n := len(d.Blocks); n == 0 || d.Blocks[n-1].Facts == nil {
@@ -79,36 +67,6 @@ func (d *Document) Fact(name, format string, args ...any) {
 	}
 	last := &d.Blocks[len(d.Blocks)-1]
 	last.Facts = append(last.Facts, Fact{Name: name, Value: fmt.Sprintf(format, args...)})
-}
-
-// Add adds facts.
-func (d *Document) Add(facts ...Fact) {
-	for _, f := range facts {
-		d.Fact(f.Name, "%s", f.Value)
-		last := d.Blocks[len(d.Blocks)-1].Facts
-		last[len(last)-1].Secret = f.Secret
-	}
-}
-
-// More adds a line to the fact that comes last.
-func (d *Document) More(format string, args ...any) {
-	facts := d.Blocks[len(d.Blocks)-1].Facts
-	facts[len(facts)-1].Value += "\n" + fmt.Sprintf(format, args...)
-}
-
-// Gap begins a new list of facts.
-func (d *Document) Gap() { d.Blocks = append(d.Blocks, Block{Facts: []Fact{}}) }
-
-// FactIf adds a fact unless its text is empty.
-func (d *Document) FactIf(name, text string) {
-	if text != "" {
-		d.Fact(name, "%s", text)
-	}
-}
-
-// Line adds a line of text.
-func (d *Document) Line(format string, args ...any) {
-	d.Blocks = append(d.Blocks, Block{Text: fmt.Sprintf(format, args...)})
 }
 
 // Table adds a table, unless it has no rows.
@@ -127,14 +85,6 @@ func (d *Document) Summarize(name, format string, args ...any) {
 func (d *Document) Warn(format string, args ...any) {
 	d.Warnings = append(d.Warnings, fmt.Sprintf(format, args...))
 }
-
-// Certify adds a sentence about what is proven.
-func (d *Document) Certify(format string, args ...any) {
-	d.Certified = append(d.Certified, fmt.Sprintf(format, args...))
-}
-
-// Exclude adds what the sentences of Certify do not say.
-func (d *Document) Exclude(what ...string) { d.NotCovered = append(d.NotCovered, what...) }
 
 // JSON writes the document as JSON.
 func (d *Document) JSON(w io.Writer) error {

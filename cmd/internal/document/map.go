@@ -152,30 +152,30 @@ func (m *Map) Choice() string {
 // check returns an error unless all numbers are of nodes of the map.
 func (m *Map) check() error {
 	n := len(m.Labels)
-	if n == 0 || n > MostNodes || len(m.X) != n || len(m.Y) != n || len(m.Own) != 0 && len(m.Own) != n {
+	if n == 0 || n > MostNodes || len(m.X) != n || len(m.Y) != n {
 		return fmt.Errorf("the map has %d nodes, and places for %d and %d", n, len(m.X), len(m.Y))
 	}
-	node := func(v float64) bool { return v >= 0 && v < float64(n) && v == math.Trunc(v) }
+	numbers, nodes := [][]float64{m.Own}, []float64(nil)
 	for _, e := range m.Edges {
-		if !node(float64(e[0])) || !node(float64(e[1])) {
-			return fmt.Errorf("the map has %d nodes, and an edge between %d and %d", n, e[0], e[1])
-		}
+		nodes = append(nodes, float64(e[0]), float64(e[1]))
 	}
 	for _, s := range m.Shared {
-		if !node(s[0]) || !node(s[1]) {
-			return fmt.Errorf("the map has %d nodes, and noise that %g and %g share", n, s[0], s[1])
-		}
+		nodes = append(nodes, s[0], s[1])
 	}
 	for _, a := range m.Attackers {
-		for _, have := range []int{len(a.Mu), len(a.Epsilon), len(a.Nats), len(a.Hops)} {
-			if have != 0 && have != n {
-				return fmt.Errorf("the map has %d nodes, and %.60q %d numbers", n, a.Name, have)
-			}
-		}
+		numbers = append(numbers, a.Mu, a.Epsilon, a.Nats, make([]float64, len(a.Hops)))
 		for _, i := range a.Self {
-			if !node(float64(i)) {
-				return fmt.Errorf("the map has %d nodes, and %.60q is node %d", n, a.Name, i)
-			}
+			nodes = append(nodes, float64(i))
+		}
+	}
+	for _, list := range numbers {
+		if len(list) != 0 && len(list) != n {
+			return fmt.Errorf("the map has %d nodes, and %d numbers of them", n, len(list))
+		}
+	}
+	for _, v := range nodes {
+		if v < 0 || v >= float64(n) || v != math.Trunc(v) {
+			return fmt.Errorf("the map has %d nodes, and speaks of node %g", n, v)
 		}
 	}
 	return nil

@@ -144,11 +144,11 @@ func (d *Document) fill(text string) {
 		case "document":
 			d.Kind, d.Lead = argument, text
 		case "gap":
-			d.Gap()
+			d.Blocks = append(d.Blocks, Block{Facts: []Fact{}})
 		case "width":
 			d.width, _ = strconv.Atoi(argument)
 		case "line":
-			d.Line("%s", text)
+			d.Blocks = append(d.Blocks, Block{Text: text})
 		case "secret":
 			facts := d.Blocks[len(d.Blocks)-1].Facts
 			facts[len(facts)-1].Secret = text

@@ -102,7 +102,9 @@ func TestWorkloadFacts(t *testing.T) {
 	s, _, err := trainCommand(strings.Fields("--optimizer momentum:0.9 --optimizer nesterov --learning-rates cosine --graph-changes failures:0.1 " +
 		"--missed-steps 0.2 --average-last 3")...)
 	d := document.New("", "")
-	d.Add(WorkloadFacts(s)...)
+	for _, f := range WorkloadFacts(s) {
+		d.Fact(f.Name, "%s", f.Value)
+	}
 	var text strings.Builder
 	if err := d.Text(&text); err != nil {
 		t.Fatal(err)

@@ -213,7 +213,7 @@ func TestPageBeginsWithASummary(t *testing.T) {
 	d := accountOf("a", "b", "c")
 	d.Summarize(document.WhatItIs, "what a node learns")
 	d.Summarize("privacy", "the most exposed of 6 pairs: μ = 1.1112")
-	d.Exclude("coalitions that were not asked about")
+	d.NotCovered = []string{"coalitions that were not asked about"}
 	d.Warn("half of it")
 	got := page(t, folder(t, "account", map[string]string{"document.json": jsonOf(t, d)}))
 	summary, rest, _ := strings.Cut(got, "</section>")
