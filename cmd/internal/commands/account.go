@@ -37,8 +37,7 @@ type accountFlags struct {
 
 // NewAccount returns mafalda account, run for a runner.
 func NewAccount(runner *grids.Runner) *cobra.Command {
-	f := accountFlags{runner: runner}
-	return flags.Command("account", &f, terminal.UntilInterrupted(f.run))
+	return newPatientCommand("account", &accountFlags{runner: runner})
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {

@@ -10,7 +10,6 @@ import (
 
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
-	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
@@ -52,15 +51,6 @@ const samplingSecret = "secret"
 func (f *adviseFlags) ownFlags() []string {
 	return []string{"trust", "sampling", "memory", "limit", "output", "force",
 		"json", "quiet", "curvature", "distance", "learning-rate", "records", "task"}
-}
-
-func newAdviseCmd(runner *grids.Runner) *cobra.Command {
-	return newAdviseCmdOf(&adviseFlags{outcomeFlags: outcomeFlags{runner: runner}})
-}
-
-// newAdviseCmdOf returns the command whose flags fill f.
-func newAdviseCmdOf(f *adviseFlags) *cobra.Command {
-	return flags.Command("advise", f, terminal.UntilInterrupted(f.run))
 }
 
 // chooseCase returns what the flags say, but for the network.
@@ -193,7 +183,7 @@ func (f *adviseFlags) find(ctx context.Context, cmd *cobra.Command, c plan.Case,
 		return o, err
 	}
 	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
-	advice := results.AdviceOf(cmd, newOptimizeCmd(f.runner), f.ownFlags(), compared)
+	advice := results.AdviceOf(cmd, newPatientCommand("optimize", &optimizeFlags{runner: f.runner}), f.ownFlags(), compared)
 	advice.Participation = export.DescribeSchema(f.schema.Schema, c.Problem.Schema)
 	advice.Adjacency, advice.Budgets = adjacency.String(), f.budgets.file
 	var front *plan.MemoryFront

@@ -204,7 +204,7 @@ func TestAdviseSaysItsStages(t *testing.T) {
 func TestAdviseAsks(t *testing.T) {
 	var asked bytes.Buffer
 	f := adviseFlags{outcomeFlags: outcomeFlags{runner: &grids.Runner{}}}
-	cmd := newAdviseCmdOf(&f)
+	cmd := newPatientCommand("advise", &f)
 	cmd.SetContext(t.Context())
 	answers := "1\n6\nsome\nfew\n6\n2\nmany\n8\npeople\nperson\n3\n2\n\n1e-5\nmaybe\ny\nn\n1.5\n0.1\ny\n2\n3QB\n1GB\n1e6\n"
 	q := terminal.NewQuestions(t.Context(), strings.NewReader(answers), &asked)
@@ -222,7 +222,7 @@ func TestAdviseAsks(t *testing.T) {
 		t.Error("something is still missing")
 	}
 	f = adviseFlags{outcomeFlags: outcomeFlags{runner: &grids.Runner{}}} // a silo is in every step: neither how often nor which records is asked
-	cmd = newAdviseCmdOf(&f)
+	cmd = newPatientCommand("advise", &f)
 	cmd.SetContext(t.Context())
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentine\n8\nsilo\n2\n1e-5\nn\n0\nall\n"), &asked)
 	want = "advise --T 8 --delta 1e-05 --epsilon 2 --graph florentine --trust ldp --unit silo\n"
@@ -231,7 +231,7 @@ func TestAdviseAsks(t *testing.T) {
 	}
 	f = adviseFlags{outcomeFlags: outcomeFlags{runner: &grids.Runner{}}}
 	q = terminal.NewQuestions(t.Context(), strings.NewReader("florentin\nflorentine\n"), &asked)
-	cmd = newAdviseCmdOf(&f)
+	cmd = newPatientCommand("advise", &f)
 	cmd.SetContext(t.Context())
 	if err := f.questions(cmd, q, &asked); !errors.Is(err, terminal.ErrNoAnswer) ||
 		!terminal.IsUsage(err) {

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/flags"
-	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/protocols/averaging"
@@ -29,14 +28,8 @@ type averageFlags struct {
 	note  func(lines ...string)
 }
 
-func newAverageCmd(runner *grids.Runner) *cobra.Command {
-	f := averageFlags{outcomeFlags: outcomeFlags{runner: runner}}
-	cmd := flags.Command("average", &f, terminal.UntilInterrupted(f.run))
-	f.given = func(name string) bool { return terminal.Given(cmd, name) }
-	return cmd
-}
-
 func (f *averageFlags) run(cmd *cobra.Command) error {
+	f.given = func(name string) bool { return terminal.Given(cmd, name) }
 	if err := f.check(); err != nil {
 		return terminal.Usage(err)
 	}

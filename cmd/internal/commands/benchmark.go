@@ -25,8 +25,7 @@ type benchmarkFlags struct {
 
 // NewBenchmark returns mafalda benchmark, run for a runner.
 func NewBenchmark(runner *grids.Runner) *cobra.Command {
-	f := benchmarkFlags{runner: runner}
-	return flags.Command("benchmark", &f, terminal.UntilInterrupted(f.run))
+	return newPatientCommand("benchmark", &benchmarkFlags{runner: runner})
 }
 
 func (f *benchmarkFlags) run(cmd *cobra.Command) error {

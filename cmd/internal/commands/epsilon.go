@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
 )
@@ -19,11 +18,6 @@ type epsilonFlags struct {
 	sampled                        sampledEpsilonFlags
 	spent                          spentFlags
 	json                           bool
-}
-
-func newEpsilonCmd() *cobra.Command {
-	var f epsilonFlags
-	return flags.Command("epsilon", &f, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 }
 
 func (f *epsilonFlags) run(cmd *cobra.Command) error {

@@ -21,16 +21,13 @@ type graphFlags struct {
 }
 
 func newGraphCmd() *cobra.Command {
-	var f graphFlags
-	cmd := flags.Command("graph", &f, func(cmd *cobra.Command, args []string) error {
-		f.network.Source = args[0]
-		return f.run(cmd)
-	})
+	cmd := newCommand("graph", new(graphFlags))
 	cmd.ValidArgsFunction = flags.CompleteGraph
 	return cmd
 }
 
 func (f *graphFlags) run(cmd *cobra.Command) error {
+	f.network.Source = cmd.Flags().Arg(0)
 	if f.format == "nvflare" && (f.json || f.out != "") {
 		return terminal.Usagef("--format nvflare is JSON on standard output: leave out --json and -o")
 	}

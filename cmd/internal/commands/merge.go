@@ -20,12 +20,8 @@ type mergeFlags struct {
 	json, quiet bool
 }
 
-func newMergeCmd() *cobra.Command {
-	var f mergeFlags
-	return flags.Command("merge", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
-}
-
-func (f *mergeFlags) run(cmd *cobra.Command, dir string) error {
+func (f *mergeFlags) run(cmd *cobra.Command) error {
+	dir := cmd.Flags().Arg(0)
 	o, err := study.Look(dir)
 	if err != nil {
 		return grids.StudyError(err)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/files"
 	"mafalda/noise"
@@ -25,13 +24,13 @@ type noiseFlags struct {
 }
 
 func newNoiseCmd() *cobra.Command {
-	var f noiseFlags
-	cmd := flags.Command("noise", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
-	cmd.AddCommand(newNoiseServeCmd())
+	cmd := newCommand("noise", new(noiseFlags))
+	cmd.AddCommand(newCommand("noise-serve", new(noiseServeFlags)))
 	return cmd
 }
 
-func (f *noiseFlags) run(cmd *cobra.Command, dir string) error {
+func (f *noiseFlags) run(cmd *cobra.Command) error {
+	dir := cmd.Flags().Arg(0)
 	format, err := f.check(cmd, dir)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/noise"
 	"mafalda/noise/serve"
@@ -20,12 +19,8 @@ type noiseServeFlags struct {
 	socket, listen, tokenFile string
 }
 
-func newNoiseServeCmd() *cobra.Command {
-	var f noiseServeFlags
-	return flags.Command("noise-serve", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
-}
-
-func (f *noiseServeFlags) run(cmd *cobra.Command, dir string) (err error) {
+func (f *noiseServeFlags) run(cmd *cobra.Command) (err error) {
+	dir := cmd.Flags().Arg(0)
 	if err := f.check(cmd, dir); err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -21,11 +20,6 @@ import (
 	"mafalda/strategy"
 	"mafalda/workload"
 )
-
-func newOptimizeCmd(runner *grids.Runner) *cobra.Command {
-	f := optimizeFlags{runner: runner}
-	return flags.Command("optimize", &f, terminal.UntilInterrupted(f.run))
-}
 
 func (f *optimizeFlags) run(cmd *cobra.Command) error {
 	p, o, err := f.problem(cmd)

@@ -7,8 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/figures"
-	"mafalda/cmd/internal/flags"
-	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/parallel"
@@ -20,11 +18,6 @@ type partFlags struct {
 	o        simulate.PartPSPOptions
 	estimate string
 	outcomeFlags
-}
-
-func newPartPSPCmd(runner *grids.Runner) *cobra.Command {
-	f := partFlags{outcomeFlags: outcomeFlags{runner: runner}}
-	return flags.Command("partpsp", &f, terminal.UntilInterrupted(f.run))
 }
 
 // partError marks errors of preparing, but for Ctrl-C, as errors of usage.

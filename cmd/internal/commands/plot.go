@@ -31,14 +31,9 @@ type plotFlags struct {
 	terminal.Output
 }
 
-func newPlotCmd() *cobra.Command {
-	var f plotFlags
-	return flags.Command("plot", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
-}
-
-func (f *plotFlags) run(cmd *cobra.Command, dir string) error {
-	ctx, stop := terminal.Interruptible(cmd.Context())
-	defer stop()
+func (f *plotFlags) run(cmd *cobra.Command) error {
+	dir := cmd.Flags().Arg(0)
+	ctx := cmd.Context()
 	bar := f.Progress(cmd)
 	defer bar.Clear()
 	bar.Busy("computing what is drawn")

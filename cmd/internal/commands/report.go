@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/report"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
@@ -21,14 +20,8 @@ type reportFlags struct {
 	force      bool
 }
 
-func newReportCmd() *cobra.Command {
-	var f reportFlags
-	return flags.Command("report", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) })
-}
-
-func (f *reportFlags) run(cmd *cobra.Command, dirs []string) error {
-	ctx, stop := terminal.Interruptible(cmd.Context())
-	defer stop()
+func (f *reportFlags) run(cmd *cobra.Command) error {
+	ctx, dirs := cmd.Context(), cmd.Flags().Args()
 	if _, err := os.Lstat(f.out); err == nil && !f.force {
 		return terminal.Usage(&files.ExistsError{Path: f.out})
 	}

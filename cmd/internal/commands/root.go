@@ -16,6 +16,21 @@ import (
 	"mafalda/optim"
 )
 
+// runnable is what the flags of a command fill, and what then runs it.
+type runnable interface {
+	run(cmd *cobra.Command) error
+}
+
+// newCommand returns the command of a page of package flags. Ctrl-C ends the program.
+func newCommand(page string, f runnable) *cobra.Command {
+	return flags.Command(page, f, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
+}
+
+// newPatientCommand returns the command of a page which Ctrl-C interrupts: it ends by itself, and keeps what it can.
+func newPatientCommand(page string, f runnable) *cobra.Command {
+	return flags.Command(page, f, terminal.UntilInterrupted(f.run))
+}
+
 // newRootCmd returns the command mafalda, whose grids are run for a runner.
 func newRootCmd(runner *grids.Runner) *cobra.Command {
 	var f struct{ asked bool }
@@ -27,15 +42,20 @@ func newRootCmd(runner *grids.Runner) *cobra.Command {
 	})
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.CompletionOptions.DisableNoDescFlag = true
+	to := outcomeFlags{runner: runner}
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Choose and make a strategy", []*cobra.Command{newAdviseCmd(runner), newOptimizeCmd(runner), newVerifyCmd(), newPlotCmd(), newReportCmd()}},
-		{"Privacy", []*cobra.Command{NewAccount(runner), newAuditCmd(runner), newSmoothnessCmd(), newEpsilonCmd(), newSpentCmd(), newSamplingCmd(runner)}},
+		{"Choose and make a strategy", []*cobra.Command{newPatientCommand("advise", &adviseFlags{outcomeFlags: to}),
+			newPatientCommand("optimize", &optimizeFlags{runner: runner}), newCommand("verify", new(verifyFlags)),
+			newPatientCommand("plot", new(plotFlags)), newPatientCommand("report", new(reportFlags))}},
+		{"Privacy", []*cobra.Command{NewAccount(runner), newAuditCmd(runner), newCommand("smoothness", new(smoothnessFlags)),
+			newCommand("epsilon", new(epsilonFlags)), newSpentCmd(), newPatientCommand("sampling", &samplingFlags{outcomeFlags: to})}},
 		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
-		{"Experiments", []*cobra.Command{NewSimulate(runner), NewBenchmark(runner), newAverageCmd(runner), newPartPSPCmd(runner), newGraphCmd()}},
-		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newMergeCmd()}},
+		{"Experiments", []*cobra.Command{NewSimulate(runner), NewBenchmark(runner), newPatientCommand("average", &averageFlags{outcomeFlags: to}),
+			newPatientCommand("partpsp", &partFlags{outcomeFlags: to}), newGraphCmd()}},
+		{"Several processes or machines", []*cobra.Command{newSubmitCmd(), newStatusCmd(), newCommand("merge", new(mergeFlags))}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {

@@ -9,7 +9,6 @@ import (
 
 	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
-	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/plan"
@@ -27,11 +26,6 @@ type samplingFlags struct {
 
 // samplingName is the name of all files in a folder, with several endings.
 const samplingName = "sampling"
-
-func newSamplingCmd(runner *grids.Runner) *cobra.Command {
-	f := samplingFlags{outcomeFlags: outcomeFlags{runner: runner}}
-	return flags.Command("sampling", &f, terminal.UntilInterrupted(f.run))
-}
 
 func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
 	var p plan.Problem

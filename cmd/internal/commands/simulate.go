@@ -30,7 +30,7 @@ type simulateFlags struct {
 // NewSimulate returns mafalda simulate, run for a runner.
 func NewSimulate(runner *grids.Runner) *cobra.Command {
 	f := simulateFlags{runner: runner}
-	cmd := flags.Command("simulate", &f, terminal.UntilInterrupted(f.run))
+	cmd := newPatientCommand("simulate", &f)
 	f.study.Places = runner.Places
 	terminal.Complete(cmd, "attack", flags.CompleteLabels(f.study.Load))
 	return cmd

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/document"
-	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
 	"mafalda/threat/reaction"
@@ -29,11 +28,6 @@ type smoothnessFlags struct {
 	clip      float64
 	unclipped bool
 	json      bool
-}
-
-func newSmoothnessCmd() *cobra.Command {
-	var f smoothnessFlags
-	return flags.Command("smoothness", &f, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 }
 
 func (f *smoothnessFlags) run(cmd *cobra.Command) error {

@@ -42,24 +42,18 @@ func (f *submitFlags) engineNames() []string {
 }
 
 func newSubmitCmd() *cobra.Command {
-	var f submitFlags
-	cmd := flags.Command("submit", &f, func(cmd *cobra.Command, args []string) error {
-		ctx, stop := terminal.Interruptible(cmd.Context())
-		defer stop()
-		cmd.SetContext(ctx)
-		return f.run(cmd, args)
-	})
+	cmd := newPatientCommand("submit", new(submitFlags))
 	cmd.Args = nil
 	return cmd
 }
 
-func (f *submitFlags) run(cmd *cobra.Command, args []string) error {
+func (f *submitFlags) run(cmd *cobra.Command) error {
 	engine, err := f.choose(cmd)
 	if err != nil {
 		return err
 	}
 	plan := &grids.GridPlan{Processors: f.processors}
-	if err := f.plan(cmd, args, plan); err != nil {
+	if err := f.plan(cmd, cmd.Flags().Args(), plan); err != nil {
 		return err
 	}
 	job, err := f.job(engine, plan)

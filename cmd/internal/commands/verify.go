@@ -18,12 +18,8 @@ type verifyFlags struct {
 	json, quiet bool
 }
 
-func newVerifyCmd() *cobra.Command {
-	var f verifyFlags
-	return flags.Command("verify", &f, func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) })
-}
-
-func (f *verifyFlags) run(cmd *cobra.Command, dir string) error {
+func (f *verifyFlags) run(cmd *cobra.Command) error {
+	dir := cmd.Flags().Arg(0)
 	e, err := export.Load(dir)
 	if err != nil {
 		return terminal.Usage(err)
