@@ -2,13 +2,12 @@ package commands
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"math"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/accounting"
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/fault"
 )
@@ -46,8 +45,7 @@ func (f *epsilonFlags) run(cmd *cobra.Command) error {
 	if f.json {
 		return terminal.WriteJSONLine(w, c)
 	}
-	printConversion(w, c, given)
-	return nil
+	return conversionPage(converted{c, given}).Text(w)
 }
 
 // conversionError says which flags are missing or too many.
@@ -65,33 +63,29 @@ func conversionError(err error) error {
 	return errors.New("give two of --mu, --epsilon and --delta, or --mu and --alpha")
 }
 
-// printConversion writes given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else
-// up.
-func printConversion(w io.Writer, c *accounting.Conversion, given func(string) bool) {
-	const digits = accounting.MuDigits
-	text := func(name string, v float64) string {
-		switch {
-		case given(name):
-			return terminal.AsGiven(v)
-		case name == "mu" && given("epsilon") && given("delta"):
-			return terminal.DecimalDown(v, digits)
-		}
-		return terminal.DecimalUp(v, digits)
-	}
-	fmt.Fprintf(w, "mu       %s\n", text("mu", c.Mu))
-	if c.Epsilon != nil {
-		fmt.Fprintf(w, "epsilon  %s\n", text("epsilon", *c.Epsilon))
-	}
+// converted is a conversion of given numbers.
+type converted struct {
+	*accounting.Conversion
+	given func(flag string) bool
+}
+
+var conversionPage = document.Page[converted](pages, "conversion")
+
+// Text prints given numbers as they are, and the others on the safe side: a μ for an (ε, δ) down, all else up.
+func (c converted) Text(flag string, v float64) string {
 	switch {
-	case c.LogDelta != nil && *c.Delta == math.SmallestNonzeroFloat64:
-		fmt.Fprintf(w, "delta    exp(%s)\n", terminal.DecimalUp(*c.LogDelta, digits))
-	case c.Delta != nil:
-		fmt.Fprintf(w, "delta    %s\n", text("delta", *c.Delta))
+	case c.given(flag):
+		return terminal.AsGiven(v)
+	case flag == "mu" && c.given("epsilon") && c.given("delta"):
+		return terminal.DecimalDown(v, accounting.MuDigits)
 	}
-	if c.RDP != nil {
-		fmt.Fprintf(w, "rdp      %s of order %g\n", text("alpha rdp", *c.RDP), *c.Alpha)
-	}
-	if c.EpsilonByRDP != nil {
-		fmt.Fprintf(w, "         (by Renyi DP alone: epsilon %s)\n", terminal.DecimalUp(*c.EpsilonByRDP, digits))
-	}
+	return c.Up(v)
+}
+
+// Up rounds a number up.
+func (converted) Up(v float64) string { return terminal.DecimalUp(v, accounting.MuDigits) }
+
+// Underflows reports whether δ is too small for a number.
+func (c converted) Underflows() bool {
+	return c.LogDelta != nil && *c.Delta == math.SmallestNonzeroFloat64
 }

@@ -3,10 +3,10 @@ package commands
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
@@ -57,24 +57,23 @@ func (f *verifyFlags) print(w io.Writer, dir string, r verify.Report) error {
 		return terminal.WriteJSON(w, map[string]any{"dir": dir, "ok": r.OK(), "checks": r.Checks,
 			"not_checked": r.NotChecked, "notes": notes})
 	}
-	for _, c := range r.Checks {
-		detail := terminal.PlainLine(c.Detail)             // no text of an export makes a line of its own
-		if c.Name != "hashes" && c.Name != "extra files" { // which name files
-			detail = terminal.GroupedWords(detail)
-		}
-		switch {
-		case !c.OK:
-			fmt.Fprintf(w, "FAILED  %-12s %s\n", c.Name, detail)
-		case !f.quiet:
-			fmt.Fprintf(w, "ok      %-12s %s\n", c.Name, detail)
-		}
+	return verifyPage(verified{r, f.quiet, notes}).Text(w)
+}
+
+// verified is a report as it is printed.
+type verified struct {
+	verify.Report
+	Quiet bool
+	Notes []string
+}
+
+var verifyPage = document.Page[verified](pages, "verify")
+
+// Detail says what a check has found: no text of an export makes a line of its own.
+func (verified) Detail(c verify.Check) string {
+	detail := terminal.PlainLine(c.Detail)
+	if c.Name == "hashes" || c.Name == "extra files" { // which name files
+		return detail
 	}
-	if f.quiet {
-		return nil
-	}
-	for _, n := range notes {
-		fmt.Fprintf(w, "note    %s\n", terminal.PlainLine(n))
-	}
-	fmt.Fprintf(w, "not checked: %s\n", strings.Join(r.NotChecked, ", "))
-	return nil
+	return terminal.GroupedWords(detail)
 }

@@ -82,11 +82,11 @@ func Functions() template.FuncMap {
 	return template.FuncMap{
 		"number": terminal.NumberUp, "near": terminal.Number, "up": terminal.DecimalUp, "down": terminal.DecimalDown,
 		"given": terminal.AsGiven, "count": terminal.Count, "bytes": terminal.BytesText, "grouped": terminal.Grouped,
-		"grouping": terminal.GroupedWords, "join": strings.Join, "upper": strings.ToUpper,
+		"grouping": terminal.GroupedWords, "plain": terminal.PlainLine, "join": strings.Join, "upper": strings.ToUpper,
 		"over":  func(a, b float64) float64 { return a / b },
 		"times": func(a, b float64) float64 { return a * b },
 		"minus": func(a, b float64) float64 { return a - b },
-		"root":  math.Sqrt, "largest": slices.Max[[]float64], "replace": strings.ReplaceAll,
+		"root":  math.Sqrt, "size": math.Abs, "largest": slices.Max[[]float64], "replace": strings.ReplaceAll,
 		"fewer": func(n, m int) int { return n - m },
 		"value": func(v float64) float64 { return v },
 		"float": func(n int) float64 { return float64(n) },

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mafalda/accounting/sampling"
@@ -31,7 +30,7 @@ func Simulating(s *simulate.Study, bar *terminal.Progress,
 			at = fmt.Sprintf("%s, epsilon %s, seed %d", c.Method, terminal.DecimalUp(c.Epsilon, 6), c.Seed)
 		}
 		if c.Rate != 0 {
-			at += ", rate " + rateText(c.Rate)
+			at += fmt.Sprintf(", rate %.3g", c.Rate)
 		}
 		bar.At = at
 		r, err := s.Do(ctx, c)
@@ -111,9 +110,6 @@ func (r Simulation) AboutSampling() string {
 	return sampling.Of(r.Study.Options().Sampling).Traits().About
 }
 
-// Rates are the learning rates that were tried.
-func (r Simulation) Rates() []string { return lists.Map(r.Study.Rates(), rateText) }
-
 func (r Simulation) some(of func(simulate.Row) bool) bool { return slices.ContainsFunc(r.Rows, of) }
 
 // Classes reports whether models classify, and have an accuracy.
@@ -153,7 +149,7 @@ func (r Simulation) summarize(d *document.Document) {
 		if !slices.Contains(levels, level) {
 			levels = append(levels, level)
 		}
-		byLevel[level] = append(byLevel[level], row.Method+" "+lossText(row.Mean))
+		byLevel[level] = append(byLevel[level], fmt.Sprintf("%s %.5g", row.Method, *row.Mean))
 	}
 	slices.Sort(levels)
 	for i, level := range levels {
@@ -171,34 +167,6 @@ func (r Simulation) summarize(d *document.Document) {
 // simulationLine is a row of the table.
 type simulationLine struct{ simulate.Row }
 
-// Loss prints a loss, or a dash.
-func (simulationLine) Loss(v *float64) string { return lossText(v) }
-
-// RateText prints the learning rate.
-func (l simulationLine) RateText() string { return rateText(l.Rate) }
-
-func lossText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%.5g", *v)
-}
-
-func rateText(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
-
-// Off is what the noise costs as it is predicted, and how much more it does.
-func (l simulationLine) Off() string {
-	e := l.Prediction
-	if e == nil {
-		return "-"
-	}
-	text := fmt.Sprintf("%.3g, %+.1f", *e.Predicted, 100*(e.Measured / *e.Predicted - 1))
-	if e.StdErr != nil {
-		text += fmt.Sprintf(" ± %.1f", 100**e.StdErr / *e.Predicted)
-	}
-	return text + " %"
-}
-
 // Above is what the noise costs, with its standard error.
 func (l simulationLine) Above() string {
 	p := l.Excess
@@ -212,61 +180,28 @@ func (l simulationLine) Above() string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, p.Difference, digits, *p.StdErr)
 }
 
-// Remark says how a method compares with the methods of others.
-func (r simulationLine) Remark() string {
-	text := ""
-	if i := r.Improvement; i != nil {
-		text = fmt.Sprintf("%.1f %% below %s", i.Percent, i.Over)
-		if i.Percent < 0 {
-			text = fmt.Sprintf("%.1f %% above %s", -i.Percent, i.Over)
-		}
-		if i.StdErr != nil && math.Abs(i.Difference) < 2**i.StdErr {
-			text += " (within noise)"
-		}
-	}
-	if r.Diverged > 0 {
-		if text != "" {
-			text += "; "
-		}
-		text += fmt.Sprintf("%s diverged", terminal.Count(r.Diverged, "run"))
-	}
-	return text
-}
-
-// Noise says how far the errors that the noise alone makes of the models are from what the Gram matrix predicts: of
-// every method, at the level where they differ most. It is empty if nothing is predicted.
-func (r Simulation) Noise() string {
-	worst := map[string]simulate.Row{}
-	var order []string
+// Worst are of every method the row in which the errors that the noise alone makes of the models are farthest from what the Gram
+// matrix predicts; none if nothing is predicted.
+func (r Simulation) Worst() (worst []simulate.Row) {
 	for _, r := range r.Rows {
 		if r.NoiseError == nil || r.NoiseError.Predicted == nil {
 			continue
 		}
+		at := slices.IndexFunc(worst, func(w simulate.Row) bool { return w.Method == r.Method })
+		if at < 0 {
+			worst = append(worst, r)
+			continue
+		}
 		now, _ := r.NoiseError.Deviation()
-		before, there := worst[r.Method]
-		if !there {
-			order = append(order, r.Method)
-		}
-		if was, _ := before.NoiseError.Deviation(); !there || now > was {
-			worst[r.Method] = r
+		if was, _ := worst[at].NoiseError.Deviation(); now > was {
+			worst[at] = r
 		}
 	}
-	if len(order) == 0 {
-		return ""
-	}
-	text := "squared error measured / predicted: "
-	for i, name := range order {
-		e := worst[name].NoiseError
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s %.3f", name, e.Measured / *e.Predicted)
-		if e.StdErr != nil {
-			text += fmt.Sprintf(" ± %.3f", *e.StdErr / *e.Predicted)
-		}
-		if d, _ := e.Deviation(); e.Off() {
-			text += fmt.Sprintf(" (%.1f standard errors off)", d)
-		}
-	}
-	return text
+	return worst
+}
+
+// Deviation is how many standard errors an error is off.
+func (Simulation) Deviation(e *simulate.NoiseError) float64 {
+	d, _ := e.Deviation()
+	return d
 }
