@@ -72,27 +72,17 @@ func (g *Gossip) supportedBy(on *Graph) error {
 // symmetric. Labels are node numbers. A single node is a graph; several without any edge are ErrNoEdges.
 func (g *Gossip) Support() (*Graph, error) {
 	n, _ := g.w.Dims()
-	directed := false
 	var edges []Edge
 	g.w.DoNonZero(func(u, v int, w float64) {
 		if u != v && w > 0 {
 			edges = append(edges, Edge{u, v, 1})
-			directed = directed || g.w.At(v, u) == 0
 		}
 	})
 	if len(edges) == 0 && n > 1 {
 		return nil, fmt.Errorf("gossip matrix: %w", ErrNoEdges)
 	}
-	if !directed {
-		half := edges[:0]
-		for _, e := range edges {
-			if e.U < e.V {
-				half = append(half, e)
-			}
-		}
-		edges = half
-	}
-	return newGraph(numberLabels(n), edges, directed)
+	adjacency := NewSquare(n, edges)
+	return wrap(adjacency, numberLabels(n), !adjacency.Symmetric(0)), nil
 }
 
 func readMatrix(path string) (*CSR, error) {

@@ -58,9 +58,8 @@ type changing struct {
 // algebra computes with n×n matrices, of size numbers each.
 type algebra interface {
 	size() int
-	addIdentity(x []float64, v float64)     // x + v·I
 	diagonal(x []float64) []float64         // of X by nodes; one number where they are alike
-	addDiagonal(x, d []float64)             // x + diag(d)
+	addDiagonal(x, d []float64)             // x + diag(d); one number stands for all nodes
 	pull(t int, x []float64) []float64      // E[WᵀXW], W a round of gossip of step t
 	meanBack(t int, x []float64) []float64  // E[W]ᵀX
 	transpose(x []float64)                  // Xᵀ

@@ -23,13 +23,13 @@ func (f *form) stepBack(l int) [][]float64 {
 		}
 	}
 	if f.Kind != Message {
-		f.of.addIdentity(f.r, f.weights[l])
+		f.of.addDiagonal(f.r, f.weights[l:l+1])
 	}
 	for range f.roundsAfter(l) {
 		f.r = f.of.pull(l, f.r)
 	}
 	if f.Kind == Message {
-		f.of.addIdentity(f.r, f.weights[l])
+		f.of.addDiagonal(f.r, f.weights[l:l+1])
 	}
 	return [][]float64{append([]float64(nil), f.r...)}
 }
@@ -60,7 +60,7 @@ func (f *forms) stepBack(l int) [][]float64 {
 			f.xx[i] = keep * keep * xx
 		}
 	}
-	f.of.addIdentity(f.xx, f.weights[l])
+	f.of.addDiagonal(f.xx, f.weights[l:l+1])
 	x, y := append([]float64(nil), f.xy...), append([]float64(nil), f.xy...)
 	f.of.transpose(y)
 	for i := range x {

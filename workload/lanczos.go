@@ -146,12 +146,10 @@ func (s *recurrence) step(step int) {
 			last[c] = r.beta[step-1]
 		}
 	}
-	parallel.Chunks(s.nodes, func(_, from, to int) {
-		for i := from; i < to; i++ {
-			n, x, b := next[i*width:][:width], x[i*width:][:width], before[i*width:][:width]
-			for c := range n {
-				n[c] -= alpha[c]*x[c] + last[c]*b[c]
-			}
+	s.rows(next, width, func(i int, row []float64) {
+		x, b := x[i*width:][:width], before[i*width:][:width]
+		for c := range row {
+			row[c] -= alpha[c]*x[c] + last[c]*b[c]
 		}
 	})
 	s.deflate(next, width)
@@ -175,21 +173,15 @@ func (l *lanczos) apply(dst, x, scratch []float64, width int) {
 		l.w.MulMatTo(dst, x, width)
 		return
 	}
-	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i, root := range l.root[from:to] {
-			row := x[(from+i)*width:][:width]
-			for c, v := range row {
-				scratch[(from+i)*width+c] = v / root
-			}
+	l.rows(x, width, func(i int, row []float64) {
+		for c, v := range row {
+			scratch[i*width+c] = v / l.root[i]
 		}
 	})
 	l.w.MulMatTo(dst, scratch, width)
-	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i, root := range l.root[from:to] {
-			row := dst[(from+i)*width:][:width]
-			for c := range row {
-				row[c] *= root
-			}
+	l.rows(dst, width, func(i int, row []float64) {
+		for c := range row {
+			row[c] *= l.root[i]
 		}
 	})
 }
@@ -200,12 +192,18 @@ func (l *lanczos) deflate(x []float64, width int) {
 	for c := range along {
 		along[c] /= float64(l.nodes)
 	}
+	l.rows(x, width, func(i int, row []float64) {
+		for c := range row {
+			row[c] -= along[c] * l.root[i]
+		}
+	})
+}
+
+// rows calls f for the numbers of every node, on all processors.
+func (l *lanczos) rows(x []float64, width int, f func(i int, row []float64)) {
 	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i, root := range l.root[from:to] {
-			row := x[(from+i)*width:][:width]
-			for c := range row {
-				row[c] -= along[c] * root
-			}
+		for i := from; i < to; i++ {
+			f(i, x[i*width:][:width])
 		}
 	})
 }
@@ -247,15 +245,12 @@ func (l *lanczos) columns(width int, add func(sums []float64, from, to int)) []f
 
 // divide divides every living vector by its norm, and clears the others.
 func (l *lanczos) divide(x, norms []float64, alive []bool, width int) {
-	parallel.Chunks(l.nodes, func(_, from, to int) {
-		for i := from; i < to; i++ {
-			row := x[i*width:][:width]
-			for c := range row {
-				if alive[c] {
-					row[c] /= norms[c]
-				} else {
-					row[c] = 0
-				}
+	l.rows(x, width, func(_ int, row []float64) {
+		for c := range row {
+			if alive[c] {
+				row[c] /= norms[c]
+			} else {
+				row[c] = 0
 			}
 		}
 	})

@@ -14,11 +14,6 @@ type pairs struct{ law randomgossip.Neighbours }
 
 func (p pairs) size() int { return 2 }
 
-func (p pairs) addIdentity(x []float64, v float64) {
-	x[0] += v
-	x[1] += v
-}
-
 func (p pairs) pull(_ int, x []float64) []float64 {
 	along, across := p.law.Pull(x[0], x[1])
 	return []float64{along, across}
@@ -28,7 +23,10 @@ func (p pairs) diagonal(x []float64) []float64 {
 	return []float64{p.law.Trace(x[0], x[1]) / p.law.Nodes()}
 }
 
-func (p pairs) addDiagonal(x, d []float64) { p.addIdentity(x, d[0]) }
+func (p pairs) addDiagonal(x, d []float64) {
+	x[0] += d[0]
+	x[1] += d[0]
+}
 
 func (p pairs) meanBack(_ int, x []float64) []float64 {
 	_, mean := p.law.Mean()

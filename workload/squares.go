@@ -30,19 +30,13 @@ func newSquares(n int, laws []*randomgossip.Law) *squares {
 
 func (s *squares) size() int { return s.n * s.n }
 
-func (s *squares) addIdentity(x []float64, v float64) {
-	for i := range s.n {
-		x[i*s.n+i] += v
-	}
-}
-
 func (s *squares) diagonal(x []float64) []float64 {
 	return lists.Make(s.n, func(i int) float64 { return x[i*s.n+i] })
 }
 
 func (s *squares) addDiagonal(x, d []float64) {
-	for i, v := range d {
-		x[i*s.n+i] += v
+	for i := range s.n {
+		x[i*s.n+i] += d[i%len(d)]
 	}
 }
 
