@@ -158,7 +158,7 @@ func describeLaw(s workload.Spec) string {
 	text := "W is in W.npy or W.mtx, rows and columns in the order of nodes.csv"
 	if q := s.GraphSequence; q != nil {
 		text = fmt.Sprintf("Step t has network t mod %d of those in W.npy (layers) or W.mtx (diagonal blocks), rows and "+
-			"columns in the order of nodes.csv", q.Len())
+			"columns in the order of nodes.csv", q.Networks)
 	}
 	if s.NodeFailures > 0 {
 		text += fmt.Sprintf("; in every round a node fails with probability %v, keeps what it has, and nobody hears from it",

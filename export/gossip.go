@@ -63,7 +63,7 @@ func (m *Manifest) TooLargeForGossip() bool {
 // networks returns how many matrices there are to be.
 func (m *Manifest) networks() int {
 	if m.WorkloadSpec.GraphSequence != nil {
-		return m.WorkloadSpec.GraphSequence.Len()
+		return m.WorkloadSpec.GraphSequence.Networks
 	}
 	return 1
 }

@@ -68,7 +68,7 @@ func ChangingCost(s workload.Spec, c workload.Curvature, w *graph.CSR, steps int
 	}
 	cost, laws := t*t*nodes*edges/2, 1
 	if s.GraphSequence != nil {
-		laws = s.GraphSequence.Len()
+		laws = s.GraphSequence.Networks
 	}
 	if s.GraphSequence != nil || s.IsStatic() {
 		cost = math.Min(cost, t*float64(laws)*nodes*edges+t*t*nodes*nodes/2)

@@ -73,7 +73,7 @@ func (s *Study) checkTraining(dir string, m *export.Manifest) (note string, err 
 	made = training(made)
 	if q := made.GraphSequence; q != nil && run.GraphSequence == nil {
 		return "", fault.Because("GraphSequence", fmt.Errorf("%s is for networks that take turns (%s), and there are none",
-			dir, q.Source()))
+			dir, q.Source))
 	}
 	if math.Abs(made.WeightDecay-run.WeightDecay) <= 1e-12*run.WeightDecay {
 		made.WeightDecay = run.WeightDecay // but for rounding

@@ -44,7 +44,7 @@ func (s Scenario) hops() []int {
 		return all
 	case q != nil && q.Attached():
 		sum := mat.NewDense(s.nodes(), s.nodes(), nil)
-		for i := range q.Len() {
+		for i := range q.Networks {
 			q.At(i).DoNonZero(func(u, v int, weight float64) { sum.Set(u, v, sum.At(u, v)+weight) })
 		}
 		w = graph.NewCSRFromDense(sum)

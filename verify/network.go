@@ -324,13 +324,13 @@ func (v *verification) attach(n *graph.Network) (known bool) {
 	switch {
 	case q == nil || n == nil:
 		return true
-	case q.Source() != v.export.Manifest.Graph.SequenceFile:
-		v.add("sequence", false, "its file is %q for the workload, and %q for the graph", q.Source(),
+	case q.Source != v.export.Manifest.Graph.SequenceFile:
+		v.add("sequence", false, "its file is %q for the workload, and %q for the graph", q.Source,
 			v.export.Manifest.Graph.SequenceFile)
 		return false
 	case n.Sequence == nil:
-		v.Missing = NetworkFiles{GraphSequence: q.Source()}
-		if q.Source() == "" {
+		v.Missing = NetworkFiles{GraphSequence: q.Source}
+		if q.Source == "" {
 			v.Missing.GraphSequence = "(without a name)"
 		}
 		v.skipNetwork()
@@ -342,7 +342,7 @@ func (v *verification) attach(n *graph.Network) (known bool) {
 		return false
 	}
 	v.spec = on
-	v.add("sequence", true, "%d networks that take turns, with the SHA-256 of the manifest", q.Len())
+	v.add("sequence", true, "%d networks that take turns, with the SHA-256 of the manifest", q.Networks)
 	return true
 }
 

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -53,9 +52,7 @@ func (m *modes) quadratic(grad, rs, counts, each []float64) float64 {
 	if grad == nil {
 		kept = min(steps, rowsAtOnce*blocksAtOnce)
 	}
-	lent := borrowStates(kept * size)
-	defer statesPool.Put(lent)
-	states, state := *lent, m.bank()
+	states, state := make([]float64, kept*size), m.bank()
 	energies := make([]float64, (steps+rowsAtOnce-1)/rowsAtOnce)
 	for first := 0; first < steps; first += kept {
 		count := min(kept, steps-first)
@@ -80,19 +77,6 @@ func (m *modes) quadratic(grad, rs, counts, each []float64) float64 {
 		total += e
 	}
 	return total
-}
-
-// statesPool has what quadratic has kept states in: many numbers, again and again.
-var statesPool sync.Pool
-
-// borrowStates returns count numbers of any values.
-func borrowStates(count int) *[]float64 {
-	if s, ok := statesPool.Get().(*[]float64); ok && cap(*s) >= count {
-		*s = (*s)[:count]
-		return s
-	}
-	s := make([]float64, count)
-	return &s
 }
 
 // faint is what has died down so far that its square is 0.

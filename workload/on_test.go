@@ -42,7 +42,7 @@ func TestOn(t *testing.T) {
 		}
 	}
 	n.Sequence = &graph.Sequence{Matrices: []*graph.CSR{n.Gossip.Matrix(), n.Gossip.Matrix()}, Source: "turns"}
-	if on, err := s.On(n); err != nil || on.GraphSequence.Len() != 2 || on.GraphSequence.Source() != "turns" {
+	if on, err := s.On(n); err != nil || on.GraphSequence.Networks != 2 || on.GraphSequence.Source != "turns" {
 		t.Errorf("%+v, %v", on, err)
 	}
 	n.Sequence.Matrices = nil

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // errStepWeights is the error of Columns where steps have weights.
@@ -63,7 +64,7 @@ func (r *Response) Columns(rs []float64, size int) (*mat.SymDense, error) {
 				sum := q.At(m, n)
 				for i := range m + 1 {
 					for j := range n + 1 {
-						sum += binomial(m, i) * binomial(n, j) * norms[i][j][l] * powers[m-i+n-j]
+						sum += float64(combin.Binomial(m, i)*combin.Binomial(n, j)) * norms[i][j][l] * powers[m-i+n-j]
 					}
 				}
 				q.SetSym(m, n, sum)
@@ -71,13 +72,4 @@ func (r *Response) Columns(rs []float64, size int) (*mat.SymDense, error) {
 		}
 	}
 	return q, nil
-}
-
-// binomial returns n over k.
-func binomial(n, k int) float64 {
-	v := 1.0
-	for i := range k {
-		v = v * float64(n-i) / float64(i+1)
-	}
-	return v
 }

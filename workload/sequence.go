@@ -12,10 +12,10 @@ import (
 // Sequence is gossip matrices that take turns: step t has the matrix t mod their number. In JSON it is their number and
 // the digest of all their entries; a Sequence that was read from there has no matrices until it is Attached to some.
 type Sequence struct {
-	matrices []*graph.CSR
-	length   int
-	digest   string
-	source   string // name of the file, for people
+	Networks int          `json:"networks"`         // number of the matrices
+	SHA256   string       `json:"sha256"`           // digest of all their entries
+	Source   string       `json:"source,omitempty"` // name of the file that they come from, for people; empty without a file
+	matrices []*graph.CSR `json:"-"`
 }
 
 // ErrDetached is returned where the matrices of a sequence are needed of which there is only a digest.
@@ -27,7 +27,7 @@ func NewSequence(matrices []*graph.CSR, source string) (*Sequence, error) {
 	if len(matrices) == 0 {
 		return nil, fault.New("GraphSequence", nil, "there is no network in it")
 	}
-	s := &Sequence{matrices: matrices, length: len(matrices), source: source}
+	s := &Sequence{matrices: matrices, Networks: len(matrices), Source: source}
 	n, _ := matrices[0].Dims()
 	d := study.NewDigest()
 	d.Int(len(matrices))
@@ -46,34 +46,28 @@ func NewSequence(matrices []*graph.CSR, source string) (*Sequence, error) {
 			d.Float(v)
 		})
 	}
-	s.digest = d.Sum()
+	s.SHA256 = d.Sum()
 	return s, nil
 }
-
-// Len returns how many matrices there are.
-func (s *Sequence) Len() int { return s.length }
-
-// Source returns the name of the file that the matrices come from; empty without a file.
-func (s *Sequence) Source() string { return s.source }
 
 // Attached reports whether the matrices are known.
 func (s *Sequence) Attached() bool { return s.matrices != nil }
 
 // At returns the matrix of step t. It panics if the matrices are not known.
-func (s *Sequence) At(t int) *graph.CSR { return s.matrices[t%s.length] }
+func (s *Sequence) At(t int) *graph.CSR { return s.matrices[t%s.Networks] }
 
 // Attach returns other, which must have the matrices that s is the digest of.
 func (s *Sequence) Attach(other *Sequence) (*Sequence, error) {
-	if other.length != s.length || other.digest != s.digest {
+	if other.Networks != s.Networks || other.SHA256 != s.SHA256 {
 		return nil, fault.New("GraphSequence", nil,
-			"its networks are not those of before: the SHA-256 is %s, and was %s", other.digest, s.digest)
+			"its networks are not those of before: the SHA-256 is %s, and was %s", other.SHA256, s.SHA256)
 	}
 	return other, nil
 }
 
 // check finds out whether a sequence, if there is one, is one.
 func (s *Sequence) check() error {
-	if s != nil && s.length < 1 {
+	if s != nil && s.Networks < 1 {
 		return fault.New("GraphSequence", nil, "there is no network in it")
 	}
 	return nil

@@ -66,7 +66,7 @@ func drawInvariant(t *rapid.T, steps int) Spec {
 
 func TestSpecRefuses(t *testing.T) {
 	const steps = 8
-	sequence := &Sequence{length: 1}
+	sequence := &Sequence{Networks: 1}
 	for name, tc := range map[string]struct {
 		spec  Spec
 		field string
@@ -124,7 +124,7 @@ func TestNetworksRefuse(t *testing.T) {
 	}
 	for name, changes := range map[string]Changes{
 		"sizes":      {GraphSequence: small},
-		"digest":     {GraphSequence: &Sequence{length: 1}},
+		"digest":     {GraphSequence: &Sequence{Networks: 1}},
 		"neighbours": {RandomNeighbours: 3},
 	} {
 		if _, err := (Spec{Changes: changes}).Networks(complete(3), 1); err == nil {

@@ -13,20 +13,15 @@ type specJSON struct {
 	Weights       json.RawMessage `json:"weights,omitempty"`        // "last:5", or one number a step
 	LearningRates json.RawMessage `json:"learning_rates,omitempty"` // "cosine", or one number a step
 	Optimizer
-	GraphSequence *sequenceJSON `json:"graph_sequence,omitempty"`
+	GraphSequence *Sequence `json:"graph_sequence,omitempty"`
 	Changes
 	Absence
 }
 
-type sequenceJSON struct {
-	Networks int    `json:"networks"`
-	SHA256   string `json:"sha256"`
-	Source   string `json:"source,omitempty"`
-}
-
 // MarshalJSON writes the spec without what is as in the plain workload.
 func (s Spec) MarshalJSON() ([]byte, error) {
-	out := specJSON{Kind: s.Kind.String(), Optimizer: s.Optimizer, Changes: s.Changes, Absence: s.Absence}
+	out := specJSON{Kind: s.Kind.String(), Optimizer: s.Optimizer, GraphSequence: s.GraphSequence, Changes: s.Changes,
+		Absence: s.Absence}
 	for _, count := range []*int{&out.LocalSteps, &out.GossipRounds} {
 		if *count == 1 {
 			*count = 0
@@ -42,9 +37,6 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		if out.LearningRates, err = nameOrList(s.LearningRates.String(), s.LearningRates.list); err != nil {
 			return nil, err
 		}
-	}
-	if q := s.GraphSequence; q != nil {
-		out.GraphSequence = &sequenceJSON{q.length, q.digest, q.source}
 	}
 	return json.Marshal(out)
 }
@@ -77,9 +69,7 @@ func (s *Spec) take(in *specJSON) (err error) {
 	if out.LearningRates, err = decode(in.LearningRates, ParseSchedule, ListedRates); err != nil {
 		return err
 	}
-	if q := in.GraphSequence; q != nil {
-		out.GraphSequence = &Sequence{length: q.Networks, digest: q.SHA256, source: q.Source}
-	}
+	out.GraphSequence = in.GraphSequence
 	*s = out
 	return nil
 }

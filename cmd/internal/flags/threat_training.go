@@ -71,7 +71,7 @@ func (f *ThreatFlags) WithNetworks(a threat.Algorithm, n *graph.Network, seed ui
 	q := a.Training().Spec.GraphSequence
 	if trust, err := threat.ParseTrust(f.trust); err == nil && !trust.Public() && q != nil && n.Sequence == nil {
 		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-changes sequence:FILE (it was %s)",
-			f.Exported, q.Source())
+			f.Exported, q.Source)
 	}
 	a, err := a.WithNetworks(n, seed)
 	return a, terminal.Usage(err)
