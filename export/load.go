@@ -288,17 +288,13 @@ func (e *Export) SharedStrategy() (strategy.Strategy, error) {
 // NodeStrategies returns the strategy of every node of an export whose nodes have strategies of their own
 // (Manifest.PerNode), in the order of nodes.csv. Nodes of one layer share one value, and thus its work.
 func (e *Export) NodeStrategies() ([]strategy.Strategy, error) {
-	layers := make([]strategy.Strategy, len(e.Layers))
-	for l := range layers {
-		var err error
-		if layers[l], err = strategy.NewDense(e.Layers[l].C); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Dir, err)
-		}
-	}
-	nodes := make([]strategy.Strategy, len(e.Manifest.PerNode.Layers))
+	layers, nodes := map[int]strategy.Strategy{}, make([]strategy.Strategy, len(e.Manifest.PerNode.Layers))
 	for v, l := range e.Manifest.PerNode.Layers {
-		if _, err := e.Node(v); err != nil {
-			return nil, err
+		if layers[l] == nil {
+			var err error
+			if layers[l], err = e.NodeStrategy(v); err != nil {
+				return nil, err
+			}
 		}
 		nodes[v] = layers[l]
 	}

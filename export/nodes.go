@@ -3,6 +3,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"mafalda/graph"
@@ -15,13 +16,9 @@ import (
 // parameters), or, where nodes have their own, the strategy of the node with the same label. It fails with
 // ErrOtherNetwork if a label is missing.
 func (e *Export) StrategiesOn(n *graph.Network) ([]strategy.Strategy, error) {
-	on := make([]strategy.Strategy, n.Graph.Nodes())
 	if e.Manifest.PerNode == nil {
 		shared, err := e.NodeStrategy(0)
-		for u := range on {
-			on[u] = shared
-		}
-		return on, err
+		return slices.Repeat([]strategy.Strategy{shared}, n.Graph.Nodes()), err
 	}
 	at, err := e.sameNodes(n)
 	if err != nil {
@@ -31,10 +28,7 @@ func (e *Export) StrategiesOn(n *graph.Network) ([]strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	for u, v := range at {
-		on[u] = nodes[v]
-	}
-	return on, nil
+	return lists.Map(at, func(v int) strategy.Strategy { return nodes[v] }), nil
 }
 
 // ErrOtherNetwork is wrapped by the errors of StrategiesOn and SharedOn about strategies, or noise, of the nodes of another

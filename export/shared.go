@@ -289,9 +289,6 @@ func (n *SharedNoise) Labelled() (own map[string]float64, pairs []LabelledPair) 
 	return own, pairs
 }
 
-// ErrShared is wrapped by the errors of those who cannot run, or judge, an export whose nodes share noise.
-var ErrShared = errors.New("its nodes share noise in pairs")
-
 // checkSpace refuses manifests that speak of shared noise in one place and not in another.
 func (m *Manifest) checkSpace() error {
 	switch {

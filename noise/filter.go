@@ -101,11 +101,3 @@ func (m *mixer) keepChunk(r *room, t, c, n int) {
 	m.draw(r, t, c, n)
 	m.kept[c][t] = append(m.kept[c][t][:0], r.wholeChunk(n)...)
 }
-
-// floats returns how many numbers are kept for each coordinate.
-func (m *mixer) floats() int {
-	if m.regenerate {
-		return 0
-	}
-	return m.filter.Memory()
-}

@@ -189,9 +189,6 @@ func (s *Stream) Grid() float64 { return s.grid }
 // Export returns the SHA-256 of the manifest the noise is from, in lower-case hexadecimal.
 func (s *Stream) Export() string { return s.export }
 
-// Floats returns how many numbers the stream keeps for each parameter, beside the row that is handed out.
-func (s *Stream) Floats() int { return s.mix.floats() }
-
 // normals fills the room with chunk c of row t of Z, n numbers: standard normal ones, or the sum of own and shared ones.
 func (s *Stream) normals(r *room, t, c, n int) {
 	if s.share != nil {
