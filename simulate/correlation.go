@@ -29,6 +29,7 @@ type Correlation struct {
 
 // layer is what nodes with the same strategy share.
 type layer struct {
+	strategy    strategy.Strategy
 	noising     blas32.Triangular // C⁻¹
 	sens        float64           // sensitivity of C under the schema, rounded up
 	bands       int               // w: C[t,s] = 0 for t-s ≥ w
@@ -79,7 +80,7 @@ func newLayer(s strategy.Strategy, schema participation.Schema) (layer, error) {
 	if err := s.NoisingTo(&noising); err != nil {
 		return layer{}, fmt.Errorf("inverting it: %w", err)
 	}
-	l := layer{sens: rounding.SqrtUp(sens.Squared), nonNegative: true}
+	l := layer{strategy: s, sens: rounding.SqrtUp(sens.Squared), nonNegative: true}
 	l.look(s)
 	l.noising = blas32.Triangular{N: steps, Stride: steps, Uplo: blas.Lower, Diag: blas.NonUnit, Data: make([]float32, steps*steps)}
 	for t := range steps {

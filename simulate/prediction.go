@@ -1,11 +1,14 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"mafalda/factorize"
 	"mafalda/measure"
 	"mafalda/workload"
 )
@@ -71,7 +74,11 @@ func (s *Study) predictedExcess(ctx context.Context, n *Noise, r *Result) (*floa
 		}
 	}
 	t := measure.Training{Workload: on.Workload, Nodes: len(of.of), Steps: s.config.Schema.Steps(), Rate: s.config.LearningRate}
-	e, err := t.Predict(r.Deviation, of.layers[0].squaredError(s.excessGram))
+	squared, err := of.squaredError(0, s.excessGram)
+	if err != nil {
+		return nil, err
+	}
+	e, err := t.Predict(r.Deviation, squared)
 	if err != nil {
 		return nil, nil // of nodes that miss steps
 	}
@@ -130,34 +137,20 @@ func (s *Study) squaredError(ctx context.Context, c *Correlation) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		return c.layers[0].squaredError(h), nil
+		return c.squaredError(0, h)
 	}
 	var sum float64
 	err := workload.NodeGrams(ctx, s.config.Gossip, s.config.Schema.Steps(), workload.Options{Spec: s.config.trained()},
 		func(u int, h *mat.SymDense) error {
-			part := c.level(u).part
-			sum += part * part * c.layers[c.of[u]].squaredError(h)
-			return ctx.Err()
+			e, err := c.squaredError(u, h)
+			sum += math.Pow(c.level(u).part, 2) * e
+			return cmp.Or(err, ctx.Err())
 		})
 	return sum, err
 }
 
-// squaredError returns tr(C⁻ᵀHC⁻¹), of the C⁻¹ that runs use.
-func (l *layer) squaredError(h *mat.SymDense) float64 {
-	steps := l.noising.N
-	noising := mat.NewDense(steps, steps, nil)
-	for t := range steps {
-		for r := range t + 1 {
-			noising.Set(t, r, float64(l.noising.Data[t*steps+r]))
-		}
-	}
-	var product mat.Dense
-	product.Mul(h, noising)
-	var sum float64
-	for t := range steps {
-		for r := range t + 1 {
-			sum += product.At(t, r) * noising.At(t, r)
-		}
-	}
-	return sum
+// squaredError returns tr(C⁻ᵀHC⁻¹) of the strategy of a node.
+func (c *Correlation) squaredError(node int, h *mat.SymDense) (float64, error) {
+	q, err := factorize.Evaluate(c.layers[c.of[node]].strategy, factorize.Mean(h), c.schema)
+	return q.SquaredError, err
 }

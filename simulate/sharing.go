@@ -147,5 +147,5 @@ func (s *Study) sharedError(ctx context.Context, c *Correlation) (float64, error
 	if err != nil {
 		return 0, err
 	}
-	return c.layers[0].squaredError(h), nil
+	return c.squaredError(0, h)
 }
