@@ -256,7 +256,7 @@ func newMaskFactor(lambda []float64, k mask) (*maskFactor, float64, error) {
 	for s := range steps {
 		unit.SetSym(s, s, 1)
 		for t := s + 1; t < steps; t++ {
-			if !k.free(s, t) {
+			if !k.keep[s*steps+t] {
 				unit.SetSym(s, t, lambda[s*steps+t]*scale[s]*scale[t])
 			}
 		}

@@ -69,16 +69,11 @@ func (combs) traits() Traits {
 // refuseComb refuses records that take part once unless a period is given, and scaled columns under all but cyclic
 // participation with T ≤ kb, and for ManySteps where kT is above 10⁸.
 func refuseComb(p Parameters, k Kind, schema participation.Schema) error {
-	if p.ScaleColumns {
-		_, cyclic := schema.(participation.Cyclic)
-		switch products := float64(schema.Participations()) * float64(schema.Steps()); {
-		case !cyclic || !participation.IsPartition(schema):
-			return fmt.Errorf("scaled columns of combs under %s participation whose patterns overlap, or are listed: %w",
-				schema.Name(), ErrUnsupported)
-		case k == ManySteps && products > mostColumnProducts:
-			return fmt.Errorf("scaled columns of combs for k·T = %.0f above %.0f: %w", products, mostColumnProducts,
-				ErrUnsupported)
-		}
+	_, cyclic := schema.(participation.Cyclic)
+	long := k == ManySteps && float64(schema.Participations())*float64(schema.Steps()) > mostColumnProducts
+	if p.ScaleColumns && (long || !cyclic || !participation.IsPartition(schema)) {
+		return fmt.Errorf("scaled columns of combs where patterns overlap, or are listed, or k·T is above %.0f: %w",
+			mostColumnProducts, ErrUnsupported)
 	}
 	if p.Bandwidth == 0 && schema.Separation() >= schema.Steps() {
 		return fmt.Errorf("%s strategies for records that take part once: %w", Comb{}.Name(), ErrUnsupported)

@@ -3,6 +3,8 @@ package factorize
 import (
 	"context"
 
+	"gonum.org/v1/gonum/mat"
+
 	"mafalda/participation"
 	"mafalda/strategy"
 )
@@ -45,7 +47,10 @@ func (allStrategies) optimize(
 ) (*Result, error) {
 	switch o.kind {
 	case WorstStep:
-		return optimizeWorst(ctx, o.steps, schema, opts)
+		return optimizeWorst(ctx, o.steps, schema.Steps(), schema, opts, evenStep,
+			func(h *mat.SymDense, inner Options) (*Result, error) {
+				return optimizeMasked(ctx, h, denseMask(schema), inner)
+			})
 	case LastStep:
 		return lastStep(o.steps).optimize(ctx, denseMask(schema), opts, newStepSearch(opts, LastStep))
 	}

@@ -68,7 +68,13 @@ func (d *Dual) product(h *mat.SymDense) *mat.SymDense {
 	var half, product mat.Dense
 	dense.Mul(&half, d.factor.T(), h)
 	dense.Mul(&product, &half, d.factor)
-	return dense.NewSym(h.SymmetricDim(), func(i, j int) float64 { return (product.At(i, j) + product.At(j, i)) / 2 })
+	return symmetricOf(&product)
+}
+
+// symmetricOf rounds the asymmetry of a product away.
+func symmetricOf(m *mat.Dense) *mat.SymDense {
+	n, _ := m.Dims()
+	return dense.NewSym(n, func(i, j int) float64 { return (m.At(i, j) + m.At(j, i)) / 2 })
 }
 
 // wrong bounds the error of a product, and so of its eigenvalues, with the rounding of what is done with it after that.

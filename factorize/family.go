@@ -66,7 +66,7 @@ func OptimizeFamily(ctx context.Context, c Class, f Family, schema participation
 	if !c.Traits().Certified {
 		return nil, fmt.Errorf("a family of problems for %s strategies: %w", c.Name(), ErrUnsupported)
 	}
-	return optimizeWorstOf(ctx, f, len(f.Grams), schema, opts, longStep(), func(h *mat.SymDense, inner Options) (*Result, error) {
+	return optimizeWorst(ctx, f, len(f.Grams), schema, opts, longStep(), func(h *mat.SymDense, inner Options) (*Result, error) {
 		return c.Optimize(ctx, Mean(h), schema, inner)
 	})
 }

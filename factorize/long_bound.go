@@ -365,8 +365,7 @@ func (c *coarse) evaluate(f []*mat.Dense) (bound float64, next []*mat.Dense, err
 	var moved, square mat.Dense // H F and FᵀHF
 	dense.Mul(&moved, c.low, whole)
 	dense.Mul(&square, whole.T(), &moved)
-	symmetric := dense.NewSym(n, func(s, t int) float64 { return (square.At(s, t) + square.At(t, s)) / 2 })
-	values, vectors, err := eigen(symmetric)
+	values, vectors, err := eigen(symmetricOf(&square))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -48,9 +48,6 @@ func (k mask) partition() bool {
 	return k.bandwidth >= k.schema.Steps() && participation.IsPartition(k.schema)
 }
 
-// free reports whether the entry (s, t) off the diagonal may differ from zero.
-func (k mask) free(s, t int) bool { return k.keep[s*k.schema.Steps()+t] }
-
 // project writes the orthogonal projection of the T×T matrix m on the space over m, rounding away any asymmetry.
 func (k mask) project(m []float64) {
 	steps := k.schema.Steps()

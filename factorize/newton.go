@@ -395,6 +395,7 @@ type dualMetric []metricBlock
 
 type metricBlock struct {
 	at, size  int
+	from      int           // first row in matrices whose rows are sorted by pattern
 	basis     *mat.Dense    // B
 	curvature *mat.Dense    // c
 	diagonals mat.Cholesky  // factorization of K
@@ -404,19 +405,16 @@ type metricBlock struct {
 func newDualMetric(n *dualSearch, p *dualPoint) (m dualMetric) {
 	squares, weights, half := n.scratch.take(), n.scratch.take(), n.scratch.take()
 	defer n.scratch.giveBack(squares, weights, half)
+	from := 0
 	for i, at := range n.starts {
-		m = append(m, metricBlock{at: at, size: len(n.patterns[i])})
+		m = append(m, metricBlock{at: at, size: len(n.patterns[i]), from: from})
+		from += len(n.patterns[i])
 	}
-	rows := func(a []float64, i int) *mat.Dense { // of a pattern, in a matrix whose rows are sorted by it
-		from := 0
-		for _, pattern := range n.patterns[:i] {
-			from += len(pattern)
-		}
-		k := len(n.patterns[i])
-		return mat.NewDense(k, n.steps, a[from*n.steps:(from+k)*n.steps])
+	rows := func(a []float64, b *metricBlock) *mat.Dense {
+		return mat.NewDense(b.size, n.steps, a[b.from*n.steps:(b.from+b.size)*n.steps])
 	}
 	parallel.For(len(m), func(i int) {
-		to := rows(squares, i)
+		to := rows(squares, &m[i])
 		m[i].rotate(to, n, p, n.patterns[i], p.factors[i])
 		to.MulElem(to, to)
 	})
@@ -429,7 +427,7 @@ func newDualMetric(n *dualSearch, p *dualPoint) (m dualMetric) {
 	parallel.For(len(m), func(i int) {
 		b := &m[i]
 		b.curvature = mat.NewDense(b.size, b.size, nil)
-		b.curvature.Mul(rows(half, i), rows(squares, i).T())
+		b.curvature.Mul(rows(half, b), rows(squares, b).T())
 		b.hold()
 	})
 	return m

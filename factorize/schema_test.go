@@ -102,7 +102,7 @@ func randomMember(t *rapid.T, k mask) *mat.SymDense {
 	for i := range n {
 		x[i*n+i] = 1 + rng.Float64()
 		for j := range i {
-			if k.free(i, j) {
+			if k.keep[i*k.schema.Steps()+j] {
 				x[i*n+j] = (2*rng.Float64() - 1) / float64(2*n)
 				x[j*n+i] = x[i*n+j]
 			}

@@ -89,17 +89,10 @@ func (s *stepSearch) isLastRound(round int, r *Result, x *mat.SymDense) bool {
 	return true
 }
 
-// optimizeWorst minimizes sens(C)²·max_t e_t over the errors of single steps.
-func optimizeWorst(ctx context.Context, e StepErrors, schema participation.Schema, opts Options) (*Result, error) {
-	return optimizeWorstOf(ctx, e, e.Steps(), schema, opts, evenStep, func(h *mat.SymDense, inner Options) (*Result, error) {
-		return optimizeMasked(ctx, h, denseMask(schema), inner)
-	})
-}
-
-// optimizeWorstOf minimizes the largest of the steps' errors, sens(C)²·max_t e_t. For weights q, q ≥ 0 and Σq = 1,
+// optimizeWorst minimizes the largest of the steps' errors, sens(C)²·max_t e_t. For weights q, q ≥ 0 and Σq = 1,
 // max_t e_t ≥ Σ q_t e_t, so the optimum for the Gram matrix Σ q_t H_t has a certificate for this problem, too; and the
 // best weights make both sides equal. They are found by weightSteps. Gap and status are against this bound.
-func optimizeWorstOf(ctx context.Context, e StepErrors, members int, schema participation.Schema, opts Options,
+func optimizeWorst(ctx context.Context, e StepErrors, members int, schema participation.Schema, opts Options,
 	next weightStep, optimize func(h *mat.SymDense, inner Options) (*Result, error),
 ) (*Result, error) {
 	search := newStepSearch(opts, WorstStep)

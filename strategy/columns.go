@@ -50,11 +50,7 @@ func ColumnsSum(c, d []float64, schema participation.Cyclic) (squared float64, f
 			sums[t%b] += pairWeight(l) * d[t-lag] * d[t] * (math.Abs(sum) + rounding*magnitudes)
 		}
 	}
-	for s, v := range sums {
-		if !(v <= sums[first]) {
-			first = s
-		}
-	}
+	first = worst(sums)
 	return sums[first] * (1 + columnsRounding(c, schema)), first
 }
 

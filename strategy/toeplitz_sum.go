@@ -39,12 +39,18 @@ func ToeplitzSum(c []float64, schema participation.Cyclic) (squared float64, fir
 			sums[s] += pairWeight(e) * sum
 		}
 	}
+	first = worst(sums)
+	return sums[first], first
+}
+
+// worst returns the place of the first largest number, or of the last that is none.
+func worst(sums []float64) (at int) {
 	for s, v := range sums {
-		if !(v <= sums[first]) {
-			first = s
+		if !(v <= sums[at]) {
+			at = s
 		}
 	}
-	return sums[first], first
+	return at
 }
 
 // ToeplitzSumGradient adds the derivative of ToeplitzSum by c, for the pattern that starts in the given step.

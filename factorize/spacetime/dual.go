@@ -79,14 +79,12 @@ func (w *working) pulls(d *design) (pull []float64, margin float64) {
 	for i, p := range d.pairs {
 		pull[n+i] = pull[p.U] + pull[p.V] - 2*sum.Data[p.U*n+p.V]
 	}
-	for _, g := range w.of {
-		for k := g.from; k < g.to; k++ {
-			z, y := w.row(k), w.weight[k]
-			for _, i := range d.touched[g.threat] {
-				p := d.pairs[i-n]
-				v := z[p.U] - z[p.V] // one of them is zero
-				pull[i] -= y * v * v
-			}
+	for k, y := range w.weight {
+		z := w.row(k)
+		for _, i := range d.touched[w.threat[k]] {
+			p := d.pairs[i-n]
+			v := z[p.U] - z[p.V] // one of them is zero
+			pull[i] -= y * v * v
 		}
 	}
 	return pull, 8 * float64(len(w.weight)+64) * 0x1p-53
@@ -102,10 +100,8 @@ func (w *working) repair(d *design) (best *working, bound float64, pull []float6
 	for range passes {
 		share := d.shares(pulled)
 		at.weight = slices.Clone(at.weight)
-		for _, g := range w.of {
-			for k := g.from; k < g.to; k++ {
-				at.weight[k] *= share[d.threats[g.threat].Victims[g.at[k-g.from]]]
-			}
+		for k, victim := range w.victim {
+			at.weight[k] *= share[victim]
 		}
 		pulled, margin = at.pulls(d)
 		next := at.boundOf(d, pulled, margin)

@@ -160,11 +160,8 @@ func TestDualBoundIsABound(t *testing.T) {
 				row[a] = 0
 			}
 		}
-		for _, g := range w.of {
-			for k := g.from; k < g.to; k++ {
-				victim := d.threats[g.threat].Victims[g.at[k-g.from]]
-				w.row(k)[victim] = 1 / math.Sqrt(d.weight[victim])
-			}
+		for k, victim := range w.victim {
+			w.row(k)[victim] = 1 / math.Sqrt(d.weight[victim])
 		}
 		y := drawPoint(rt, d)
 		if rapid.Bool().Draw(rt, "large") {

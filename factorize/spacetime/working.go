@@ -18,7 +18,8 @@ import (
 type working struct {
 	design *design
 	of     []group
-	threat []int          // threat of row k
+	threat []int // threat and victim of row k
+	victim []int
 	z      blas64.General // row k: M_A⁻¹d_v/([M_A⁻¹]_vv √ω_v), zero on A and 1/√ω_v at v
 	reach  []float64
 	slack  []float64
@@ -28,7 +29,6 @@ type working struct {
 // group are the constraints of one threat: rows from..to of z.
 type group struct {
 	threat   int
-	at       []int // indices of victims
 	from, to int
 }
 
@@ -44,8 +44,7 @@ func gather(p *position, active [][]constraint) *working {
 	for t, constraints := range active {
 		g := group{threat: t, from: len(w.weight)}
 		for _, c := range constraints {
-			g.at = append(g.at, c.at)
-			w.threat = append(w.threat, t)
+			w.threat, w.victim = append(w.threat, t), append(w.victim, p.design.threats[t].Victims[c.at])
 			w.reach = append(w.reach, p.reach[t][c.at])
 			w.slack = append(w.slack, c.slack)
 			w.weight = append(w.weight, c.weight)
@@ -61,10 +60,9 @@ func gather(p *position, active [][]constraint) *working {
 		if !v.see(p, g.threat) { // it did when the position was made
 			panic("spacetime: a covariance is no longer positive definite")
 		}
-		nodes := lists.Map(g.at, func(at int) int { return p.design.threats[g.threat].Victims[at] })
-		v.entriesTo(w.rows(g), nodes, lists.UpTo(w.z.Cols))
+		v.entriesTo(w.rows(g), w.victim[g.from:g.to], lists.UpTo(w.z.Cols))
 		for k := g.from; k < g.to; k++ {
-			z, victim := w.row(k), nodes[k-g.from]
+			z, victim := w.row(k), w.victim[k]
 			root := math.Sqrt(p.design.weight[victim])
 			for j := range z {
 				z[j] *= w.reach[k] * root
