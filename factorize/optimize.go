@@ -31,41 +31,38 @@ import (
 //
 // Where patterns overlap, what follows is in section 4: see refineOverlap. An H without R is optimizeSingular's.
 func optimizeMasked(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*Result, error) {
-	s, x, result, err := optimizeWithin(ctx, h, k, opts)
+	s, err := optimizeWithin(ctx, h, k, opts)
 	if errors.Is(err, errSingular) {
 		return optimizeSingular(ctx, h, k, opts)
 	}
 	if err != nil || participation.IsPartition(k.schema) {
-		return result, err
+		return s.result, err
 	}
-	return s.refineOverlap(ctx, h, x, result)
+	return s.refineOverlap(ctx, h, s.result)
 }
 
-// optimizeWithin is optimizeMasked within the mask and its budgets, also where patterns overlap, with the X that it
-// ends at. errSingular is wrapped where h has no R in floating point.
-func optimizeWithin(ctx context.Context, h *mat.SymDense, k mask, opts Options) (*search, []float64, *Result, error) {
+// optimizeWithin is optimizeMasked within the mask and its budgets, also where patterns overlap. errSingular is wrapped
+// where h has no R in floating point.
+func optimizeWithin(ctx context.Context, h *mat.SymDense, k mask, opts Options) (s search, err error) {
 	schema := k.schema
 	opts.Gap = cmp.Or(opts.Gap, MeanError.DefaultGap())
 	if least := MinGap(schema.Steps()); !(opts.Gap >= least) {
-		return nil, nil, nil, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
+		return s, fault.New("Gap", opts.Gap, "rounding allows no less than %.1g for T = %d", least, schema.Steps())
 	}
 	scaled, unit, err := scaleToUnit(h)
 	if err != nil {
-		return nil, nil, nil, err
+		return s, err
 	}
-	s, err := newSearch(scaled, k, opts)
-	if err != nil {
-		return nil, nil, nil, err
+	if s, err = newSearch(scaled, k, opts); err != nil {
+		return s, err
 	}
 	s.unit = unit
-	x, err := chooseStart(scaled, s.objective, opts.Start)
-	if err != nil {
-		return nil, nil, nil, err
+	if s.x, err = chooseStart(scaled, s.objective, opts.Start); err != nil {
+		return s, err
 	}
 	scaled = nil // its numbers are the objective's now
-	ended := s.minimize(ctx, x)
-	result, err := s.finish(h, x, ended)
-	return s, x, result, err
+	s.result, err = s.finish(h, s.minimize(ctx))
+	return s, err
 }
 
 // scaleToUnit divides h by its mean diagonal, so that no power of ten in it matters.
@@ -92,6 +89,8 @@ type search struct {
 	checkedAt int     // iteration of the last check
 	err       error   // error of a check
 
+	x        []float64 // X where it is
+	result   *Result   // result at the end
 	dual     []float64 // Λ at the maximum of the dual, until it is known whether the certificate's is enough
 	descents int       // descents begun, at most two
 	before   int       // iterations before this descent
@@ -99,13 +98,13 @@ type search struct {
 }
 
 // newSearch makes R; errSingular is wrapped where h has none in floating point.
-func newSearch(h *mat.SymDense, k mask, opts Options) (*search, error) {
+func newSearch(h *mat.SymDense, k mask, opts Options) (search, error) {
 	root, err := gramRoot(h)
 	if err != nil {
-		return nil, err
+		return search{}, err
 	}
 	o := newMaskedObjective(h, root, k)
-	return &search{objective: o, metric: newMetric(o), opts: opts, gapFactor: 4}, nil
+	return search{objective: o, metric: newMetric(o), opts: opts, gapFactor: 4}, nil
 }
 
 const (
@@ -116,11 +115,11 @@ const (
 	slowAt    = 40   // and in any case after this number
 )
 
-// minimize descends from x. Where that is slow, and the patterns are a partition, it goes on from the maximum of the
+// minimize descends from the start. Where that is slow, and the patterns are a partition, it goes on from the maximum of the
 // dual.
-func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
+func (s *search) minimize(ctx context.Context) optim.Result {
 	limit := s.opts.limit(mostIterations)
-	ended := s.descend(ctx, x, limit)
+	ended := s.descend(ctx, limit)
 	if !s.slow || s.err != nil {
 		return ended
 	}
@@ -136,23 +135,23 @@ func (s *search) minimize(ctx context.Context, x []float64) optim.Result {
 	}
 	better := dual.search(ctx, near, s.opts.Gap/4, func() {
 		s.before++
-		s.report(optim.Iteration{Value: ended.Value, X: x})
+		s.report(optim.Iteration{Value: ended.Value, X: s.x})
 	})
 	if better != nil && s.objective.Value(better) < ended.Value {
-		copy(x, better)
+		copy(s.x, better)
 		s.dual = dual.matrix()
 	}
 	s.checkedAt = 0
-	again := s.descend(ctx, x, max(limit-s.before, 1))
+	again := s.descend(ctx, max(limit-s.before, 1))
 	again.Iterations += s.before
 	return again
 }
 
 const mostIterations = 2000
 
-func (s *search) descend(ctx context.Context, x []float64, limit int) optim.Result {
+func (s *search) descend(ctx context.Context, limit int) optim.Result {
 	s.descents++
-	return optim.Minimize(ctx, s.objective, x, optim.Options{
+	return optim.Minimize(ctx, s.objective, s.x, optim.Options{
 		MaxIterations: limit,
 		Precondition:  s.metric.solveTo,
 		Done:          s.checkDone,
@@ -203,13 +202,13 @@ func (s *search) report(it optim.Iteration) {
 
 // finish turns the last X into a strategy and measures it on the unscaled h. A run that ended early gets the bound
 // that is best far from the optimum.
-func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Result, error) {
+func (s *search) finish(h *mat.SymDense, ended optim.Result) (*Result, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
 	schema := s.objective.mask.schema
 	result := &Result{Iterations: ended.Iterations, Status: ended.Status}
-	if err := result.measure(h, x, schema); err != nil {
+	if err := result.measure(h, s.x, schema); err != nil {
 		return nil, err
 	}
 	bound := s.bound * s.unit * (1 - 0x1p-50)
@@ -225,7 +224,7 @@ func (s *search) finish(h *mat.SymDense, x []float64, ended optim.Result) (*Resu
 		result.Status = optim.Converged
 		if bound > s.bound*s.unit { // a search that has converged ends with what proves it
 			s.bound = bound / s.unit
-			s.report(optim.Iteration{Count: ended.Iterations - s.before + 1, Value: ended.Value, X: x})
+			s.report(optim.Iteration{Count: ended.Iterations - s.before + 1, Value: ended.Value, X: s.x})
 		}
 	}
 	return result, nil

@@ -133,11 +133,11 @@ func improveOverlap(ctx context.Context, o *maskedObjective, start []float64) ([
 	return best, iterations
 }
 
-// refineOverlap improves on the optimum x within mask and budgets, where patterns overlap, and bounds it by the
+// refineOverlap improves on the optimum within mask and budgets, where patterns overlap, and bounds it by the
 // relaxation.
-func (s *search) refineOverlap(ctx context.Context, h *mat.SymDense, x []float64, result *Result) (*Result, error) {
+func (s *search) refineOverlap(ctx context.Context, h *mat.SymDense, result *Result) (*Result, error) {
 	k := s.objective.mask
-	improved, iterations := improveOverlap(ctx, s.objective, x)
+	improved, iterations := improveOverlap(ctx, s.objective, s.x)
 	if iterations > 0 {
 		within := *result
 		if err := result.measure(h, improved, k.schema); err != nil {

@@ -78,7 +78,7 @@ func (s *splitter) solve(ctx context.Context, groups [][]int, from []*part, gap 
 	}
 	solved := make([]*part, len(groups))
 	for i, f := range all {
-		r, err := f.result(s.Shared.Steps())
+		r, err := f.result(s.Shared)
 		if err == nil {
 			solved[i], err = s.measure(groups[i], r)
 		}
@@ -95,14 +95,14 @@ func (s *splitter) nodeBounds(ctx context.Context, parts []*part) ([]float64, er
 	asked := make([]Part, len(s.Grams))
 	of := make([]*part, len(s.Grams))
 	for _, p := range parts {
-		start := s.nameOf(p.strategy)
+		start := s.nameOf(p.Strategy)
 		for _, i := range p.members {
 			asked[i], of[i] = Part{Nodes: []int{i}, Start: start}, p
 		}
 	}
 	all, err := s.Parts(ctx, asked, func(_ context.Context, p Part) (Found, error) {
 		i := p.Nodes[0]
-		bound, err := LowerBound(s.Grams[i], strategy.GramOf(of[i].strategy), s.schema)
+		bound, err := LowerBound(s.Grams[i], strategy.GramOf(of[i].Strategy), s.schema)
 		if err != nil {
 			bound = 0 // its group's strategy proves none
 		}
@@ -134,10 +134,11 @@ func (s *splitter) nameOf(c strategy.Strategy) string {
 	return d.Sum()
 }
 
-// result returns what was found, for strategies of this number of steps; nil for the shared strategy.
-func (f Found) result(steps int) (*Result, error) {
+// result returns what was found, or the shared strategy.
+func (f Found) result(shared strategy.Strategy) (*Result, error) {
+	steps := shared.Steps()
 	if len(f.Strategy) == 0 {
-		return nil, nil
+		return &Result{Strategy: shared, Status: optim.Converged}, nil
 	}
 	if len(f.Strategy) != 4*steps*(steps+1) {
 		return nil, fmt.Errorf("the strategy of a part has %d bytes, which is not that of %d steps", len(f.Strategy), steps)

@@ -70,14 +70,13 @@ func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds
 	best := rounds.best
 	inner := Options{Gap: math.Max(rounds.gap/8, MinGap(k.schema.Steps())), MaxIterations: opts.MaxIterations,
 		Start: opts.Start}
-	var within *search
-	var at []float64
+	var within search
 	for round, share := range singularShares() {
 		some := g.with(share)
-		s, end, r, err := optimizeWithin(ctx, some, k, inner)
-		if err != nil {
+		if within, err = optimizeWithin(ctx, some, k, inner); err != nil {
 			return nil, err
 		}
+		r := within.result
 		q, err := Evaluate(r.Strategy, Mean(g.h), k.schema)
 		if err != nil {
 			return nil, err
@@ -91,7 +90,6 @@ func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds
 			return nil, err
 		}
 		best.LowerBound = math.Max(best.LowerBound, bound)
-		within, at = s, end
 		if rounds.isLastRound(round, r, x) {
 			break
 		}
@@ -101,7 +99,7 @@ func (g singularGram) optimize(ctx context.Context, k mask, opts Options, rounds
 		return best, nil
 	}
 	within.opts = Options{Gap: rounds.gap, LowerBound: opts.LowerBound}
-	return within.refineOverlap(ctx, g.h, at, best)
+	return within.refineOverlap(ctx, g.h, best)
 }
 
 // lowerBound is LowerBound within a mask of patterns that do not overlap.

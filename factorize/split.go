@@ -71,10 +71,7 @@ func (n Nodes) Optimize(ctx context.Context, schema participation.Schema, opts O
 		return nil, err
 	}
 	return s.split(ctx, parts, 1, func(i int, p *part) float64 {
-		if p.result == nil {
-			return 0
-		}
-		return p.result.LowerBound / float64(len(p.members)) * (1 - 2*equalWithin)
+		return p.LowerBound / float64(len(p.members)) * (1 - 2*equalWithin)
 	})
 }
 
@@ -109,11 +106,10 @@ type splitter struct {
 
 // part is a group of nodes with its strategy.
 type part struct {
-	members  []int
-	strategy strategy.Strategy
-	losses   []float64 // losses of the members
-	inverse  []float64 // C⁻¹C⁻ᵀ, T×T, if nodes may still move
-	result   *Result   // nil: the shared strategy was kept
+	*Result // the shared strategy, and no bound, where that was kept
+	members []int
+	losses  []float64 // losses of the members
+	inverse []float64 // C⁻¹C⁻ᵀ, T×T, if nodes may still move
 }
 
 const equalWithin = 1e-12
@@ -151,7 +147,7 @@ func (s *splitter) start(from []*part, group int) strategy.Strategy {
 	if from == nil {
 		return s.Shared
 	}
-	return from[group].strategy
+	return from[group].Strategy
 }
 
 // search returns the best strategy for a group; nil where it keeps the shared one.
@@ -172,11 +168,8 @@ func (s *splitter) search(ctx context.Context, members []int, start strategy.Str
 
 // measure returns the part of a group with what was found for it.
 func (s *splitter) measure(members []int, r *Result) (*part, error) {
-	p := &part{members: members, strategy: s.Shared, result: r}
-	if r != nil {
-		p.strategy = r.Strategy
-	}
-	inverse, err := inverseGram(p.strategy)
+	p := &part{Result: r, members: members}
+	inverse, err := inverseGram(r.Strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -237,23 +230,21 @@ func (s *splitter) split(
 	n := len(s.Grams)
 	r := &Split{Of: make([]int, n), Losses: make([]float64, n), Rounds: rounds, Status: optim.Converged}
 	for g, p := range parts {
-		sens, err := strategy.Sensitivity(p.strategy, s.schema)
+		sens, err := strategy.Sensitivity(p.Strategy, s.schema)
 		if err != nil {
 			return nil, err
 		}
 		if g == 0 || sens.Squared > r.Sensitivity.Squared {
 			r.Sensitivity = sens
 		}
-		r.Strategies = append(r.Strategies, p.strategy)
+		r.Strategies = append(r.Strategies, p.Strategy)
 		for at, i := range p.members {
 			r.Of[i], r.Losses[i] = g, p.losses[at]
 		}
-		if p.result != nil {
-			r.GroupBound += p.result.LowerBound
-			r.Iterations += p.result.Iterations
-			if p.result.Status != optim.Converged {
-				r.Status = p.result.Status
-			}
+		r.GroupBound += p.LowerBound
+		r.Iterations += p.Iterations
+		if p.Status != optim.Converged {
+			r.Status = p.Status
 		}
 	}
 	var bound rounding.Sum
