@@ -3,12 +3,10 @@ package commands
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -21,15 +19,12 @@ import (
 )
 
 type accountFlags struct {
-	runner *grids.Runner
 	attackable
 	reaction        flags.ReactionFlags
 	attacker, bound string
 	sigma, delta    float64
 	growth          string
-	style           figures.Style
-	terminal.Output
-	shard grids.ShardFlags
+	gridFlags
 
 	*results.Accounts // once flags and input have been checked
 	progress          *terminal.Progress
@@ -37,7 +32,7 @@ type accountFlags struct {
 
 // NewAccount returns mafalda account, run for a runner.
 func NewAccount(runner *grids.Runner) *cobra.Command {
-	return newPatientCommand("account", &accountFlags{runner: runner})
+	return newPatientCommand("account", &accountFlags{gridFlags: gridFlags{outcomeFlags: outcomeFlags{runner: runner}}})
 }
 
 func (f *accountFlags) run(cmd *cobra.Command) error {
@@ -64,22 +59,16 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 		}
 		return r, err
 	}
-	all := grids.Study[threat.Cell, threat.Report]{Dir: f.Dir, Force: f.Force, Spec: f.Spec(), Cells: f.Cells(), Cell: "attacker",
-		Do: assess, Files: f.Files, Workers: f.Study.Workers(), Shard: &f.shard,
-		Cost: f.Study.Seconds, Memory: f.Study.Memory, Command: cmd}
-	reports, whole, err := all.Run(cmd.Context(), f.runner, f.progress)
+	reports, whole, err := runGrid(&f.gridFlags, cmd, grids.Study[threat.Cell, threat.Report]{Spec: f.Spec(), Cells: f.Cells(),
+		Cell: "attacker", Do: assess, Files: f.Files, Workers: f.Study.Workers(), Cost: f.Study.Seconds, Memory: f.Study.Memory},
+		f.progress)
 	if err != nil || !whole {
 		return err
 	}
 	for i, a := range f.Attackers {
 		reports[i].Attacker = a.Name(f.Network.Graph) // a coalition may have been named in another order
 	}
-	return f.Show(cmd, f.data(reports), func(w io.Writer) error {
-		if err := f.Document(reports).Text(w); err != nil || f.Dir == "" {
-			return err
-		}
-		return results.Written(w, f.Dir, "account.json", "pairs.csv", "exposure.png", "exposure.svg", "exposure.pdf")
-	})
+	return f.show(cmd, f.data(reports), f.Document(reports))
 }
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.

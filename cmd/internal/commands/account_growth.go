@@ -1,14 +1,12 @@
 package commands
 
 import (
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mafalda/cmd/internal/grids"
-	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/lists"
 	"mafalda/threat"
@@ -43,17 +41,10 @@ func (f *accountFlags) runGrowth(cmd *cobra.Command, lengths []int) error {
 		return threat.GrowthCell{Cell: f.Cells()[0], Steps: steps}
 	})
 	f.progress.At = "numbers of steps"
-	all := grids.Study[threat.GrowthCell, threat.GrowthRow]{Dir: f.Dir, Force: f.Force, Spec: f.GrowthSpec(), Cells: cells,
-		Cell: "length", Do: f.Study.Growth, Files: f.GrowthFiles, Shard: &f.shard,
-		Cost: f.Study.GrowthSeconds, Command: cmd}
-	rows, whole, err := all.Run(cmd.Context(), f.runner, f.progress)
+	rows, whole, err := runGrid(&f.gridFlags, cmd, grids.Study[threat.GrowthCell, threat.GrowthRow]{Spec: f.GrowthSpec(),
+		Cells: cells, Cell: "length", Do: f.Study.Growth, Files: f.GrowthFiles, Cost: f.Study.GrowthSeconds}, f.progress)
 	if err != nil || !whole {
 		return err
 	}
-	return f.Show(cmd, f.GrowthData(rows), func(w io.Writer) error {
-		if err := f.GrowthDocument(rows).Text(w); err != nil || f.Dir == "" {
-			return err
-		}
-		return results.Written(w, f.Dir, "growth.json", "growth.png", "growth.svg", "growth.pdf")
-	})
+	return f.show(cmd, f.GrowthData(rows), f.GrowthDocument(rows))
 }

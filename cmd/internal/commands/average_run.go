@@ -222,7 +222,7 @@ func (f *averageFlags) runCompare(cmd *cobra.Command) error {
 		return err
 	}
 	r := results.CompareProtocols(c, outcomes)
-	return f.Show(cmd, r, outcome{says: r.Document(p.Network.Line())}.printed(f.Dir))
+	return f.show(cmd, r, r.Document(p.Network.Line()))
 }
 
 // drawPapers draws the figures of the papers that have averaging.

@@ -2,8 +2,10 @@ package commands
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,22 +59,25 @@ func (f *mergeFlags) run(cmd *cobra.Command) error {
 // incomplete names what is missing.
 func incomplete(dir string, o *study.Overview) error {
 	const most = 5
-	err := fmt.Errorf("%s has %d of %s", dir, o.Done, terminal.Count(o.Cells, "cell"))
-	for i, failed := range o.Failed {
-		if i == most {
-			err = fmt.Errorf("%w; %d more failed", err, len(o.Failed)-most)
-			break
-		}
-		err = fmt.Errorf("%w; failed: %s: %s", err, foreign(string(failed.Cell)), foreign(failed.Error))
+	said := []string{fmt.Sprintf("%s has %d of %s", dir, o.Done, terminal.Count(o.Cells, "cell"))}
+	for _, failure := range failures(o)[:min(most, len(o.Failed))] {
+		said = append(said, "failed: "+failure)
 	}
-	for i, cell := range o.Left {
-		if i == most {
-			return fmt.Errorf("%w; %d more are missing (all: mafalda status %s --json)", err, len(o.Left)-most,
-				terminal.Shown(dir))
-		}
-		err = fmt.Errorf("%w; missing: %s", err, foreign(string(cell)))
+	if more := len(o.Failed) - most; more > 0 {
+		said = append(said, fmt.Sprintf("%d more failed", more))
 	}
-	return err
+	for _, cell := range o.Left[:min(most, len(o.Left))] {
+		said = append(said, "missing: "+foreign(string(cell)))
+	}
+	if more := len(o.Left) - most; more > 0 {
+		said = append(said, fmt.Sprintf("%d more are missing (all: mafalda status %s --json)", more, terminal.Shown(dir)))
+	}
+	return errors.New(strings.Join(said, "; "))
+}
+
+// failures says which cells have failed, and why.
+func failures(o *study.Overview) []string {
+	return lists.Map(o.Failed, func(f study.Failure) string { return foreign(string(f.Cell)) + ": " + foreign(f.Error) })
 }
 
 // foreign returns a text that a file of a folder holds, as a line that is not endless.
@@ -134,6 +139,4 @@ func (s status) ETA() string {
 }
 
 // Failures say which cells have failed, and why.
-func (s status) Failures() []string {
-	return lists.Map(s.Failed, func(f study.Failure) string { return foreign(string(f.Cell)) + ": " + foreign(f.Error) })
-}
+func (s status) Failures() []string { return failures(s.Overview) }

@@ -49,9 +49,8 @@ func (f *outcomeFlags) produce(cmd *cobra.Command, name string, pictures []strin
 	if err != nil {
 		return err
 	}
-	show := func() error { return f.Show(cmd, o.data, o.printed(f.Dir)) }
 	if f.Dir == "" {
-		return show()
+		return f.show(cmd, o.data, o.says)
 	}
 	for _, t := range o.tables {
 		if err := files.WriteFile(filepath.Join(f.Dir, t.Name), t.Write, f.Force); err != nil {
@@ -72,18 +71,28 @@ func (f *outcomeFlags) produce(cmd *cobra.Command, name string, pictures []strin
 			drawing = fmt.Errorf("drawing (the result is written): %w", err)
 		}
 	}
-	return cmp.Or(show(), drawing)
+	return cmp.Or(f.show(cmd, o.data, o.says), drawing)
 }
 
-// printed returns what prints the document, and where it is written.
-func (o outcome) printed(dir string) func(w io.Writer) error {
-	return func(w io.Writer) error {
-		if err := o.says.Text(w); err != nil || dir == "" {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "\nwritten        %s\n", dir)
-		return err
+// show prints a result: as JSON, or in words, with the folder that it is in.
+func (f *outcomeFlags) show(cmd *cobra.Command, data any, says *document.Document) error {
+	if f.Dir != "" {
+		says.Blocks = append(says.Blocks, document.Block{Facts: []document.Fact{}})
+		says.Fact("written", "%s", f.Dir)
 	}
+	return f.Show(cmd, data, says.Text)
+}
+
+// gridFlags are those of a command whose cells may be computed in shards.
+type gridFlags struct {
+	outcomeFlags
+	shard grids.ShardFlags
+}
+
+// runGrid computes the cells of a study, or the part of a shard, into the folder; if they are whole, there is something to show.
+func runGrid[C, R any](f *gridFlags, cmd *cobra.Command, s grids.Study[C, R], bar *terminal.Progress) (all []R, whole bool, err error) {
+	s.Dir, s.Force, s.Shard, s.Command = f.Dir, f.Force, &f.shard, cmd
+	return s.Run(cmd.Context(), f.runner, bar)
 }
 
 // sayWritten prints the paths of what is written.

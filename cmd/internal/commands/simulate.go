@@ -2,13 +2,10 @@ package commands
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"mafalda/cmd/internal/figures"
 	"mafalda/cmd/internal/flags"
 	"mafalda/cmd/internal/grids"
 	"mafalda/cmd/internal/results"
@@ -19,17 +16,14 @@ import (
 )
 
 type simulateFlags struct {
-	runner *grids.Runner
 	study  flags.SimulateFlags
-	style  figures.Style
-	terminal.Output
-	shard  grids.ShardFlags
 	attack flags.SimulateAttackFlags
+	gridFlags
 }
 
 // NewSimulate returns mafalda simulate, run for a runner.
 func NewSimulate(runner *grids.Runner) *cobra.Command {
-	f := simulateFlags{runner: runner}
+	f := simulateFlags{gridFlags: gridFlags{outcomeFlags: outcomeFlags{runner: runner}}}
 	cmd := newPatientCommand("simulate", &f)
 	f.study.Places = runner.Places
 	terminal.Complete(cmd, "attack", flags.CompleteLabels(f.study.Load))
@@ -53,9 +47,9 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	}
 	bar := f.Progress(cmd)
 	cells := s.Cells()
-	runs, whole, err := grids.Study[simulate.Cell, simulate.Result]{Dir: f.Dir, Force: f.Force, Spec: results.SimulationSpec(s), Cells: cells,
-		Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s, f.style), Cell: "run", Shard: &f.shard,
-		Cost: s.Seconds, Memory: func(int) float64 { return s.Memory() }, Command: cmd}.Run(cmd.Context(), f.runner, bar)
+	runs, whole, err := runGrid(&f.gridFlags, cmd, grids.Study[simulate.Cell, simulate.Result]{Spec: results.SimulationSpec(s),
+		Cells: cells, Do: results.Simulating(s, bar, note), Files: results.SimulationFiles(s, f.style), Cell: "run", Cost: s.Seconds,
+		Memory: func(int) float64 { return s.Memory() }}, bar)
 	if err != nil || !whole {
 		return err
 	}
@@ -65,20 +59,9 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	data := map[string]any{"simulated": true, "note": simulated.Note, "rows": rows}
-	return f.Show(cmd, data, func(w io.Writer) error { return f.print(w, results.Simulation{Study: s, Grid: g, Rows: rows}) })
-}
-
-func (f *simulateFlags) print(w io.Writer, r results.Simulation) error {
-	d := r.Document()
-	if err := d.Text(w); err != nil {
-		return err
-	}
-	if d.EndsWithTable() {
-		fmt.Fprintln(w)
-	}
-	seconds := lists.Map(r.Rows, func(row simulate.Row) float64 { return row.Seconds })
-	fmt.Fprintf(w, "cost           %.3g s a run\n", slices.Max(append(seconds, 0)))
-	written := cmp.Or(f.Dir, "nothing: use -o FOLDER to keep runs, table and figures")
-	_, err := fmt.Fprintf(w, "written        %s\n", written)
-	return err
+	d := results.Simulation{Study: s, Grid: g, Rows: rows}.Document()
+	seconds := lists.Map(rows, func(row simulate.Row) float64 { return row.Seconds })
+	d.Fact("cost", "%.3g s a run", slices.Max(append(seconds, 0)))
+	d.Fact("written", "%s", cmp.Or(f.Dir, "nothing: use -o FOLDER to keep runs, table and figures"))
+	return f.Show(cmd, data, d.Text)
 }

@@ -34,11 +34,6 @@ func (d *Document) Text(w io.Writer) error {
 	return nil
 }
 
-// EndsWithTable reports whether nothing follows the last table.
-func (d *Document) EndsWithTable() bool {
-	return len(d.Blocks) > 0 && d.Blocks[len(d.Blocks)-1].Table != nil
-}
-
 // write writes a fact: the name, and its lines below each other.
 func (f Fact) write(w io.Writer, width int) {
 	name := f.Name

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mafalda/cmd/internal/document"
 	"mafalda/cmd/internal/figures"
@@ -120,14 +119,4 @@ func WritePictures(dir string, p figures.Pictures, force bool, style figures.Sty
 		}
 	}
 	return written, nil
-}
-
-// Written says which of the files are in the folder.
-func Written(w io.Writer, dir string, names ...string) error {
-	names = slices.DeleteFunc(names, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name))
-		return err != nil // no figure without anything to draw
-	})
-	_, err := fmt.Fprintf(w, "\nwritten        %s: %s\n", dir, strings.Join(names, ", "))
-	return err
 }
