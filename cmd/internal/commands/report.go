@@ -1,9 +1,7 @@
 package commands
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -38,20 +36,15 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	case err != nil:
 		return terminal.Usage(err)
 	}
-	var page bytes.Buffer
-	if err := r.Write(&page); err != nil {
-		return err
-	}
-	size := page.Len()
-	write := func(w io.Writer) error {
-		_, err := page.WriteTo(w)
-		return err
-	}
-	if err := files.WriteFile(f.out, write, f.force); err != nil {
+	if err := files.WriteFile(f.out, r.Write, f.force); err != nil {
 		return terminal.UsageIfExists(err)
+	}
+	page, err := os.Stat(f.out)
+	if err != nil {
+		return err
 	}
 	bar.Clear()
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "written  %s: %s, %s\n", f.out, terminal.Count(len(r.Sections), "folder"),
-		terminal.BytesText(float64(size)))
+		terminal.BytesText(float64(page.Size())))
 	return err
 }

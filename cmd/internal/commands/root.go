@@ -51,7 +51,7 @@ func newRootCmd(runner *grids.Runner) *cobra.Command {
 			newPatientCommand("optimize", &optimizeFlags{runner: runner}), newCommand("verify", new(verifyFlags)),
 			newPatientCommand("plot", new(plotFlags)), newPatientCommand("report", new(reportFlags))}},
 		{"Privacy", []*cobra.Command{NewAccount(runner), newAuditCmd(runner), newCommand("smoothness", new(smoothnessFlags)),
-			newCommand("epsilon", new(epsilonFlags)), newSpentCmd(), newPatientCommand("sampling", &samplingFlags{outcomeFlags: to})}},
+			newCommand("epsilon", new(epsilonFlags)), newCommand("spent", new(trainingFlags)), newPatientCommand("sampling", &samplingFlags{outcomeFlags: to})}},
 		{"At a node", []*cobra.Command{newNoiseCmd(), newKeysCmd()}},
 		{"Experiments", []*cobra.Command{NewSimulate(runner), NewBenchmark(runner), newPatientCommand("average", &averageFlags{outcomeFlags: to}),
 			newPatientCommand("partpsp", &partFlags{outcomeFlags: to}), newGraphCmd()}},

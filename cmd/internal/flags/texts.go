@@ -7,6 +7,7 @@ import (
 
 	"mafalda/accounting"
 	"mafalda/accounting/sampling"
+	"mafalda/accounting/spent"
 	"mafalda/benchmarks"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/export"
@@ -77,6 +78,7 @@ var texts = sync.OnceValue(func() *strings.Replacer {
 		"noise formats":     noise.Formats(),
 		"objectives":        lists.Map(measure.Objectives(), plan.Objective.String),
 		"partpsp tasks":     simulate.PartPSPTasks(),
+		"presets":           spent.Presets(),
 		"rates":             workload.ScheduleForms(),
 		"risks":             workload.Risks(),
 		"schemas":           SchemaNames(),

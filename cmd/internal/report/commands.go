@@ -11,17 +11,8 @@ import (
 // files are as they were given.
 func (s *Source) commands() []Command {
 	dir := filepath.Clean(s.Dir)
-	var made [][]string
-	switch {
-	case s.Export != nil:
-		made = append(made, s.Export.Manifest.Command)
-	case s.Study != nil:
-		made = s.Study.Commands
-	default:
-		made = append(made, s.Command)
-	}
 	var all []Command
-	for _, words := range made {
+	for _, words := range s.Commands {
 		if len(words) > 0 {
 			all = append(all, Command{Line: text.Line(append(append([]string{"mafalda"}, words...), "-o", dir)...)})
 		}

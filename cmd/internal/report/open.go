@@ -42,6 +42,7 @@ func open(ctx context.Context, dir string) (*Source, error) {
 		if s.Export, err = export.LoadUntil(ctx, dir); err != nil {
 			return nil, err
 		}
+		s.Commands = [][]string{s.Export.Manifest.Command}
 		return s, s.describeExport()
 	}
 	if s.hasFile("study.json") {
@@ -49,6 +50,7 @@ func open(ctx context.Context, dir string) (*Source, error) {
 		if err := s.read("study.json", s.Study); err != nil {
 			return nil, err
 		}
+		s.Commands = s.Study.Commands
 	}
 	made := slices.IndexFunc(resultNames(), s.hasFile)
 	switch {
@@ -84,7 +86,7 @@ func (s *Source) readDocument(result int) error {
 		Command []string `json:"command"`
 	}
 	err := s.read(resultNames()[result], &made)
-	s.Command = made.Command
+	s.Commands = [][]string{made.Command}
 	return err
 }
 

@@ -12,7 +12,7 @@ type Source struct {
 	Study    *Study             // the study of the folder; nil for others
 	Export   *export.Export     // the export in the folder; nil for others
 	Document *document.Document // what the results say
-	Command  []string           // the command of results that are neither a study's nor an export
+	Commands [][]string         // commands that have made it, as far as they are known
 }
 
 // Study is the content of study.json.
