@@ -57,39 +57,14 @@ func (m *CSR) check() {
 		if indptr[i] > indptr[i+1] {
 			panic(fmt.Sprintf("graph: NewCSR: row pointers decrease at row %d", i))
 		}
-	}
-	if bad := firstOf(r, func(i int) bool {
 		last := int32(-1)
 		for _, j := range m.indices[indptr[i]:indptr[i+1]] {
 			if j <= last || int(j) >= c {
-				return true
+				panic(fmt.Sprintf("graph: NewCSR: columns of row %d are not ascending within %d columns", i, c))
 			}
 			last = j
 		}
-		return false
-	}); bad >= 0 {
-		panic(fmt.Sprintf("graph: NewCSR: columns of row %d are not ascending within %d columns", bad, c))
 	}
-}
-
-// firstOf returns the smallest number below n with a property, or -1, asking on all processors.
-func firstOf(n int, has func(i int) bool) int {
-	found := make([]int, (n+parallel.Part-1)/parallel.Part)
-	parallel.Chunks(n, func(chunk, from, to int) {
-		found[chunk] = -1
-		for i := from; i < to; i++ {
-			if has(i) {
-				found[chunk] = i
-				return
-			}
-		}
-	})
-	for _, i := range found {
-		if i >= 0 {
-			return i
-		}
-	}
-	return -1
 }
 
 // NewCSRFromDense keeps the nonzero entries of m.
@@ -186,14 +161,14 @@ func (m *CSR) Symmetric(tolerance float64) bool {
 	if m.rows != m.cols {
 		return false
 	}
-	return firstOf(m.rows, func(i int) bool {
+	for i := range m.rows {
 		for p := m.indptr[i]; p < m.indptr[i+1]; p++ {
 			if j := int(m.indices[p]); j != i && !(math.Abs(m.At(j, i)-m.data[p]) <= tolerance) {
-				return true
+				return false
 			}
 		}
-		return false
-	}) < 0
+	}
+	return true
 }
 
 // ToDense returns a dense copy.

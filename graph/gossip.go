@@ -184,16 +184,16 @@ func DetailedBalance(w *CSR) ([]float64, bool) {
 
 // balances reports whether every entry is in balance with the one across the diagonal, and neither is 0.
 func (w *CSR) balances(pi []float64) bool {
-	return firstOf(len(pi), func(u int) bool {
+	for u := range pi {
 		for p := w.indptr[u]; p < w.indptr[u+1]; p++ {
 			v, there := int(w.indices[p]), w.data[p]
 			back := w.At(v, u)
 			if back == 0 || math.Abs(pi[u]*there-pi[v]*back) > 1e-9*pi[u]*there {
-				return true
+				return false
 			}
 		}
-		return false
-	}) < 0
+	}
+	return true
 }
 
 // Restrict returns W on a connected component: the rows and columns kept, which must be ascending. It is an error if

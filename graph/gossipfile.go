@@ -13,7 +13,11 @@ var ErrGossip = errors.New("not a gossip matrix")
 // not negative, rows that sum to one within 1e-9. If g is not nil, W must be of its size and W[u,v] > 0 only where v =
 // u or A[u,v] > 0. Values are kept as they are.
 func LoadGossip(path string, g *Graph) (*Gossip, error) {
-	w, err := readMatrix(path)
+	s, err := readSquare(path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.matrix(path)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +87,6 @@ func (g *Gossip) Support() (*Graph, error) {
 	}
 	adjacency := NewSquare(n, edges)
 	return wrap(adjacency, numberLabels(n), !adjacency.Symmetric(0)), nil
-}
-
-func readMatrix(path string) (*CSR, error) {
-	s, err := readSquare(path)
-	if err != nil {
-		return nil, err
-	}
-	return s.matrix(path)
 }
 
 func readSquare(path string) (*square, error) {

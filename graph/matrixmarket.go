@@ -26,7 +26,6 @@ type market struct {
 func readMarket(r io.Reader, source string) (*square, error) {
 	m := &market{}
 	count, err := files.Lines(r, source, m.line)
-	m.lines = count
 	switch {
 	case err != nil:
 		return nil, err

@@ -18,7 +18,6 @@ type square struct {
 	entries   []located
 	whole     bool // the file has both triangles, and says what is 0
 	symmetric bool // entries are of the lower triangle, and stand for the upper one, too
-	lines     int  // number of lines of the file
 }
 
 // add adds an entry, and now and then refuses what cannot be held in memory.

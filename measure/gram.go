@@ -83,6 +83,7 @@ type Demand struct {
 // Choose returns how the Gram matrix of a network is computed, with all numbers filled in. It fails with a
 // fault.Argument where the method that was asked for is not possible.
 func (g Gram) Choose(n *graph.Network, d Demand) (*export.Gram, error) {
+	g.LanczosSteps = cmp.Or(g.LanczosSteps, ManyProducts)
 	if d.Curvature.Varies(d.Workload) {
 		return g.chooseChanging(n, d)
 	}
@@ -115,7 +116,6 @@ func (g Gram) chooseStatic(n *graph.Network, d Demand) (*export.Gram, error) {
 	case exactOnly != "":
 		return nil, fault.New("Method", g.Method, "%s", exactOnly)
 	}
-	g.LanczosSteps = cmp.Or(g.LanczosSteps, ManyProducts)
 	if err := g.checkEstimate(); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (g Gram) chooseStatic(n *graph.Network, d Demand) (*export.Gram, error) {
 func (g Gram) checkEstimate() error {
 	switch {
 	case g.Probes != 0 && g.Probes < workload.LeastProbes:
-		return fault.New("Probes", g.Probes, "at least %d random vectors are needed", workload.LeastProbes)
+		return fault.New("Probes", g.Probes, "at least %d random vectors or runs are needed", workload.LeastProbes)
 	case g.LanczosSteps < 2:
 		return fault.New("LanczosSteps", g.LanczosSteps, "at least 2 are needed")
 	case g.Probes > export.MaxProbes || g.LanczosSteps > export.MaxLanczosSteps:

@@ -35,10 +35,9 @@ func (g Gram) chooseChanging(n *graph.Network, d Demand) (*export.Gram, error) {
 	case g.Method == GramExact || exactOnly != "",
 		g.Method == GramAuto && exact && ChangingCost(d.Workload, d.Curvature, w, steps) <= changingOperations:
 		return &export.Gram{Method: GramExact.String()}, nil
-	case g.Probes != 0 && g.Probes < workload.LeastProbes:
-		return nil, fault.New("Probes", g.Probes, "at least %d runs are needed", workload.LeastProbes)
-	case g.Probes > export.MaxProbes:
-		return nil, fault.New("Probes", g.Probes, "at most %d are made", export.MaxProbes)
+	}
+	if err := g.checkEstimate(); err != nil {
+		return nil, err
 	}
 	return g.fillRuns(RunCost(w, steps)), nil
 }

@@ -114,7 +114,13 @@ func (s Source) Responses(ctx context.Context) (factorize.Responses, *workload.S
 	var sketch *workload.Sketch
 	var err error
 	if s.Gram.Method == GramExact.String() {
-		whole, err = s.exactResponse()
+		var ok bool
+		pi, _ := s.Network.Gossip.Stationary()
+		whole, ok, err = workload.ExactResponse(s.Network.Gossip.Matrix(), pi, s.Workload, s.Curvature, 1)
+		if err == nil && !ok {
+			err = fmt.Errorf("an exact response takes a gossip matrix of at most %d nodes in detailed balance",
+				workload.MaxSpectralNodes)
+		}
 	} else if sketch, err = s.networkSketch(ctx); err == nil {
 		whole, err = sketch.Response(1)
 	}
@@ -153,14 +159,4 @@ func LongBound(ctx context.Context, of factorize.Responses, schema participation
 		return 0, nil
 	}
 	return 0, err
-}
-
-func (s Source) exactResponse() (*workload.Response, error) {
-	pi, _ := s.Network.Gossip.Stationary()
-	whole, ok, err := workload.ExactResponse(s.Network.Gossip.Matrix(), pi, s.Workload, s.Curvature, 1)
-	if err == nil && !ok {
-		err = fmt.Errorf("an exact response takes a gossip matrix of at most %d nodes in detailed balance",
-			workload.MaxSpectralNodes)
-	}
-	return whole, err
 }
