@@ -153,83 +153,45 @@ type Threat struct {
 // of a coalition attacks the rest of it, too (Allow): the most that a member has to fear are all others of it. Every
 // pair of an allowed coalition and a node outside of it is one of these, or less than one of them.
 func (a *Attackers) Threats() []Threat {
-	var all []Threat
-	member := make([][]bool, 0, len(a.coalitions))
-	with := make([][]int, a.nodes) // of every node: the coalitions that it is in
-	for i, c := range a.coalitions {
-		for _, v := range c {
-			with[v] = append(with[v], i)
-		}
-		member = append(member, setOf(a.nodes, c))
-	}
-	larger := len(a.coalitions) // those from here on are larger than the one looked at
-	for i := len(a.coalitions) - 1; i >= 0; i-- {
-		c := a.coalitions[i]
-		if i+1 < len(a.coalitions) && len(a.coalitions[i+1]) > len(c) {
-			larger = i + 1
-		}
-		open := lists.Map(member[i], func(in bool) bool { return !in })
-		left := a.nodes - len(c)
-		for j := larger; j < len(a.coalitions) && left > 0; j++ {
-			if !isSubset(c, member[j]) {
-				continue
-			}
-			parts := len(a.coalitions[j]) > len(c)+1 // of j, without one of its members, are larger, too
-			for v, in := range member[j] {
-				if open[v] && (!in || parts) {
-					open[v] = false
-					left--
-				}
-			}
-		}
-		if left > 0 {
-			all = append(all, Threat{c, indices(open)})
+	candidates := slices.Clone(a.coalitions)
+	with := make([][][]int, a.nodes) // of every node: the coalitions that it is in
+	for _, c := range a.coalitions {
+		for i, v := range c {
+			with[v] = append(with[v], c)
+			candidates = append(candidates, slices.Delete(slices.Clone(c), i, i+1))
 		}
 	}
-	all = append(all, a.inner(member, with)...)
-	slices.SortStableFunc(all, func(s, t Threat) int { return compareCoalitions(s.Attacker, t.Attacker) })
-	return all
-}
-
-// inner returns the threats to members: by all others of their coalition, where these are not within another one.
-func (a *Attackers) inner(member [][]bool, with [][]int) []Threat {
+	slices.SortFunc(candidates, compareCoalitions)
 	var all []Threat
-	at := map[string]int{}
-	for i, c := range a.coalitions {
-		for _, v := range c {
-			others := slices.DeleteFunc(slices.Clone(c), func(u int) bool { return u == v })
-			if a.elsewhere(others, i, member, with) {
-				continue
+	for _, attacker := range slices.CompactFunc(candidates, slices.Equal) {
+		near := a.coalitions // all that can hold the attacker
+		for _, v := range attacker {
+			if len(with[v]) < len(near) {
+				near = with[v]
 			}
-			key := fmt.Sprint(others)
-			if _, ok := at[key]; !ok {
-				at[key] = len(all)
-				all = append(all, Threat{Attacker: others})
-			}
-			t := &all[at[key]]
-			t.Victims = append(t.Victims, v)
-			slices.Sort(t.Victims)
+		}
+		if victims := a.threatened(attacker, near); len(victims) > 0 {
+			all = append(all, Threat{attacker, victims})
 		}
 	}
 	return all
 }
 
-// elsewhere reports whether nodes are within another coalition than i.
-func (a *Attackers) elsewhere(nodes []int, i int, member [][]bool, with [][]int) bool {
-	if len(nodes) == 0 {
-		return true // the eavesdropper is a coalition
-	}
-	fewest := with[nodes[0]]
-	for _, v := range nodes {
-		if len(with[v]) < len(fewest) {
-			fewest = with[v]
+// threatened returns the nodes that no more nodes of one of these coalitions attack together than the attacker, whose nodes
+// are among them.
+func (a *Attackers) threatened(attacker []int, coalitions [][]int) []int {
+	victims := slices.DeleteFunc(lists.UpTo(a.nodes), func(v int) bool { return slices.Contains(attacker, v) })
+	for _, c := range coalitions {
+		without := func(v int) bool { return !slices.Contains(c, v) }
+		switch more := len(c) - len(attacker); {
+		case more <= 0 || slices.ContainsFunc(attacker, without):
+		case more > 1: // whoever is attacked, without it there are more
+			return nil
+		default:
+			victims = slices.DeleteFunc(victims, without)
 		}
 	}
-	return slices.ContainsFunc(fewest, func(j int) bool { return j != i && isSubset(nodes, member[j]) })
-}
-
-func isSubset(coalition []int, member []bool) bool {
-	return !slices.ContainsFunc(coalition, func(v int) bool { return !member[v] })
+	return victims
 }
 
 // setOf returns, for every node, whether a list has it.

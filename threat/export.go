@@ -9,10 +9,8 @@ import (
 
 	"mafalda/export"
 	"mafalda/graph"
-	"mafalda/participation"
 	"mafalda/strategy"
 	"mafalda/study"
-	"mafalda/threat/reaction"
 )
 
 // origin is where the strategies of MF-D-SGD come from.
@@ -24,33 +22,10 @@ type origin struct {
 	trained    bool       // it says what is trained: more than the plain workload
 	nodes      []byte     // nodes.csv, if nodes have their own strategies or levels, or share noise
 	network    *graph.Origin
-	stands     standIns // what stands for the strategy of all nodes
-}
 
-// standIns remembers what stands for a strategy, by the number of hidden nodes and by how often and how far apart
-// records take part.
-type standIns struct {
-	lock  sync.Mutex
-	known map[[3]int][]reaction.Stand
-}
-
-// get returns what find does, of the first time that it was asked for.
-func (s *standIns) get(hidden int, schema participation.Schema, find func() ([]reaction.Stand, error)) ([]reaction.Stand, error) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	key := [3]int{hidden, schema.Participations(), schema.Separation()}
-	if found, there := s.known[key]; there {
-		return found, nil
-	}
-	found, err := find()
-	if err != nil {
-		return nil, err
-	}
-	if s.known == nil {
-		s.known = map[[3]int][]reaction.Stand{}
-	}
-	s.known[key] = found
-	return found, nil
+	// What stands for the strategy of all nodes, by the number of hidden nodes and by how often and how far apart records
+	// take part: func() ([]reaction.Stand, error).
+	stands sync.Map
 }
 
 // MFDSGDOf is MF-D-SGD with the strategies of an export, which must be for this number of steps, and for batches that

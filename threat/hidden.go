@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"mafalda/graph"
 	"mafalda/internal/lists"
@@ -168,11 +169,14 @@ func (h *hidden) all(ctx context.Context) (squared []float64, why string, err er
 
 // stands returns what may stand for the strategy, the quickest first.
 func (h *hidden) stands(c strategy.Strategy) ([]reaction.Stand, error) {
+	schema := h.scenario.Schema
 	find := func() ([]reaction.Stand, error) {
-		return reaction.Strategies(c, len(h.nodes), reaction.Leading(h.scenario.Schema))
+		return reaction.Strategies(c, len(h.nodes), reaction.Leading(schema))
 	}
 	if of := h.scenario.Algorithm.origin; of != nil {
-		return of.stands.get(len(h.nodes), h.scenario.Schema, find)
+		key := [3]int{len(h.nodes), schema.Participations(), schema.Separation()}
+		once, _ := of.stands.LoadOrStore(key, sync.OnceValues(find))
+		return once.(func() ([]reaction.Stand, error))()
 	}
 	return find()
 }

@@ -21,18 +21,11 @@ func (s Scenario) Needs() float64 {
 	switch t := a.Training(); {
 	case a.dense != nil:
 		floats += 4*math.Pow(math.Min(2*nodes*steps*t.rounds(), MaxDirect), 2) + MaxDirect*steps*3 + 6*nodes*steps
-	case a.training != nil:
-		c := &course{spec: t.Spec}
-		state := nodes * float64(c.layout(a.filter).size)
-		floats += 6*state*state*steps*t.rounds() + 4*state*nodes
 	case a.zip:
 		floats += 5*nodes*nodes*steps + 3*math.Pow(float64(s.Gossip.NNZ()), 2)
 	default:
-		state := nodes
-		if a.filter != nil {
-			state += nodes * float64(a.filter.Memory())
-		}
-		floats += 6 * state * state * steps * float64(a.rounds)
+		state := nodes * float64((&course{spec: t.Spec}).layout(a.filter).size)
+		floats += 6*state*state*steps*max(t.rounds(), float64(a.rounds)) + 4*state*nodes
 	}
 	return 8 * floats
 }

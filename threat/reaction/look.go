@@ -77,7 +77,7 @@ func (f *feedback) makeUp(m int, p, cost []float64) {
 	g, n := f.gate, f.gate.into.cols
 	h, k := g.h, g.k
 	weights := weightsOf(f.q, n)
-	coordinates := g.into.absTimes(weights)
+	coordinates := g.into.abs().times(weights, 1)
 	lost := absTimes(cost, k, k, coordinates)
 	if h > 0 {
 		rest := borrowZeros(h * k)
@@ -90,13 +90,13 @@ func (f *feedback) makeUp(m int, p, cost []float64) {
 	}
 	if p != nil && k > 0 {
 		after := append(absTimes(f.f, h, k, coordinates), coordinates[h:]...)
-		priced := g.onto.absTransposeTimes(absTimes(p, n, n, g.onto.absTimes(after)))
+		priced := g.onto.abs().transposeTimes(absTimes(p, n, n, g.onto.abs().times(after, 1)), 1)
 		if h > 0 {
 			add(lost, 1, absTransposeTimes(f.f, h, k, priced[:h]))
 		}
 		add(lost[h:], 1, priced[h:])
 	}
-	errors := g.into.absTransposeTimes(lost)
+	errors := g.into.abs().transposeTimes(lost, 1)
 	add(errors[:m], 1, absTimes(g.paid, m, m, weights[:m]))
 	raiseBy(f.q, n, scaled(errors, gamma(2*n+k)), weights)
 	if g.exact {

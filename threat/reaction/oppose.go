@@ -269,12 +269,12 @@ func (a *answer) entering(q []float64) []float64 {
 func (a *answer) makeUp(p, q, steep []float64, count int, dominance float64) {
 	n := a.move.rows
 	weights := weightsOf(p, n)
-	moved := a.move.absTimes(weights)
+	moved := a.move.abs().times(weights, 1)
 	lost := absTimes(q, n, n, moved)
 	if steep != nil {
 		add(lost, 1/math.Sqrt(dominance), absTransposeTimes(steep, count, n, absTimes(steep, count, n, moved)))
 	}
-	raiseBy(p, n, scaled(a.move.absTransposeTimes(lost), gamma(2*n+count)), weights)
+	raiseBy(p, n, scaled(a.move.abs().transposeTimes(lost, 1), gamma(2*n+count)), weights)
 }
 
 // diagonal returns (injectᵀQ inject)_vv of row v of injectᵀQ.

@@ -1,6 +1,10 @@
 package reaction
 
-import "math"
+import (
+	"math"
+
+	"mafalda/internal/lists"
+)
 
 // What is computed of Q and P differs from the exact value by at most γ times the same products of absolute values,
 // entry by entry. Such an error E, |E| ≤ γ|A|ᵀ|P||A| and the like, is made up for by a diagonal: for any weights w > 0
@@ -72,24 +76,9 @@ func absTransposeTimes(a []float64, rows, cols int, x []float64) []float64 {
 	return y
 }
 
-// absTimes returns |O|x.
-func (o *operator) absTimes(x []float64) []float64 {
-	y := make([]float64, o.rows)
-	for i := range y {
-		for k := o.start[i]; k < o.start[i+1]; k++ {
-			y[i] += math.Abs(o.value[k]) * x[o.at[k]]
-		}
-	}
-	return y
-}
-
-// absTransposeTimes returns |O|ᵀx.
-func (o *operator) absTransposeTimes(x []float64) []float64 {
-	y := make([]float64, o.cols)
-	for i := range o.rows {
-		for k := o.start[i]; k < o.start[i+1]; k++ {
-			y[o.at[k]] += math.Abs(o.value[k]) * x[i]
-		}
-	}
-	return y
+// abs returns |O|.
+func (o *operator) abs() *operator {
+	out := *o
+	out.value, out.full.Data = lists.Map(o.value, math.Abs), nil
+	return &out
 }
