@@ -1,10 +1,8 @@
 package secrets
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"mafalda/graph"
@@ -47,52 +45,34 @@ func LoadAttackers(path string, g *graph.Graph) (*Attackers, error) {
 		return nil, err
 	}
 	defer f.Close()
-	coalitions, err := readCoalitions(f, g)
+	number := lists.Places(g.Labels())
+	var coalitions [][]int
+	_, err = files.Lines(f, path, func(line string, _ int) error {
+		if line == "" || line[0] == '#' {
+			return nil
+		}
+		var coalition []int
+		for _, label := range fields(line) {
+			v, ok := number[label]
+			switch {
+			case !ok:
+				return fmt.Errorf("the network has no node %.60q", label)
+			case slices.Contains(coalition, v):
+				return fmt.Errorf("node %q is there twice", label)
+			}
+			coalition = append(coalition, v)
+		}
+		coalitions = append(coalitions, coalition)
+		_, err := NewAttackers(g.Nodes(), [][]int{coalition})
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("%s:%w", path, err)
+		return nil, err
 	}
 	if len(coalitions) == 0 {
 		return nil, fmt.Errorf("%s: no coalitions", path)
 	}
 	return NewAttackers(g.Nodes(), coalitions)
-}
-
-func readCoalitions(r io.Reader, g *graph.Graph) ([][]int, error) {
-	number := lists.Places(g.Labels())
-	var all [][]int
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<24)
-	at := 1
-	for ; lines.Scan(); at++ {
-		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		var coalition []int
-		seen := map[int]bool{}
-		for _, label := range fields(line) {
-			v, ok := number[label]
-			switch {
-			case !ok:
-				return nil, fmt.Errorf("%d: the network has no node %.60q", at, label)
-			case seen[v]:
-				return nil, fmt.Errorf("%d: node %q is there twice", at, label)
-			}
-			seen[v] = true
-			coalition = append(coalition, v)
-		}
-		if len(coalition) == g.Nodes() {
-			return nil, fmt.Errorf("%d: a coalition of all %d nodes: there is nobody left to protect", at, g.Nodes())
-		}
-		all = append(all, coalition)
-	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%d: a line of more than 16 megabytes", at)
-	case err != nil:
-		return nil, fmt.Errorf("%d: %w", at, err)
-	}
-	return all, nil
 }
 
 // fields splits a line at commas if there are any, at white space otherwise.

@@ -13,9 +13,9 @@ import (
 //	entry  = E - K D         how a gradient enters that
 //	a      = S⁻¹ D           the attacker's linear statistic for a gradient of this round
 type gains struct {
+	*stage
 	closed     *mat.Dense // m×m
 	gain       *mat.Dense // m×p, nil if nothing is seen
-	e, c, d    *mat.Dense
 	s          *innovation
 	statistics *mat.Dense // a, p×victims
 }
@@ -67,7 +67,7 @@ func (sys *system) forward(ctx context.Context) ([]*gains, error) {
 		if p == nil && m > 0 {
 			p = mat.NewSymDense(m, nil)
 		}
-		g := &gains{closed: st.f, e: st.e, c: st.c, d: st.d}
+		g := &gains{stage: st, closed: st.f}
 		all[i] = g
 		if seen == 0 {
 			p = propagate(st, p, nil, nil)

@@ -1,10 +1,9 @@
 package smoothness
 
 import (
-	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -48,53 +47,31 @@ func ReadNorms(path string, target int) (norms []float64, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	if norms, err = textNorms(f, target); err != nil {
-		return nil, fmt.Errorf("%s%w", path, err)
-	}
-	return norms, nil
-}
-
-// textNorms reads lines. Errors begin with the number of the line.
-func textNorms(r io.Reader, target int) ([]float64, error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<26)
-	var norms, row []float64
 	columns := 0
-	for at := 1; lines.Scan(); at++ {
-		fields := strings.FieldsFunc(lines.Text(), func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' || c == '\r' })
-		if len(fields) == 0 {
-			continue
-		}
-		row = row[:0]
+	_, err = files.Lines(f, path, func(line string, at int) error {
+		fields := strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(",; \t\r", c) })
+		var row []float64
 		for _, field := range fields {
 			v, err := strconv.ParseFloat(field, 64)
-			if err != nil && (at > 1 || len(norms) > 0) {
-				return nil, fmt.Errorf(":%d: %w: %.40q", at, ErrData, field)
+			if err != nil && at > 1 {
+				return fmt.Errorf("%w: %.40q", ErrData, field)
 			}
 			if err == nil {
 				row = append(row, v)
 			}
 		}
-		if at == 1 && len(row) < len(fields) {
-			columns = len(fields)
-			continue // a heading
-		}
-		if columns == 0 {
-			columns = len(row)
-		}
-		if len(row) != columns {
-			return nil, fmt.Errorf(":%d: %w: %d numbers, not %d", at, ErrData, len(row), columns)
+		columns = cmp.Or(columns, len(fields))
+		switch {
+		case len(fields) == 0 || len(row) < len(fields): // a heading
+			return nil
+		case len(row) != columns:
+			return fmt.Errorf("%w: %d numbers, not %d", ErrData, len(row), columns)
 		}
 		norm, err := rowNorm(row, target)
-		if err != nil {
-			return nil, fmt.Errorf(":%d: %w", at, err)
-		}
 		norms = append(norms, norm)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf(": %w", err)
-	}
-	return norms, nil
+		return err
+	})
+	return norms, err
 }
 
 // rowNorm returns the norm of a row without a column, not below what it is.
