@@ -132,9 +132,7 @@ func (h *hidden) look() (system *reaction.System, err error) {
 		}
 		step, known := matrices[key]
 		if !known {
-			if step, h.nodes, err = reaction.Look(s.nodes(), exchanges, s.Attacker.Nodes, s.Attacker.SecureSummation); err != nil {
-				return nil, err
-			}
+			step, h.nodes = reaction.Look(s.nodes(), exchanges, s.Attacker.Nodes, s.Attacker.SecureSummation)
 			matrices[key] = step
 		}
 		if s.Algorithm.training != nil {

@@ -27,10 +27,7 @@ func large(b *testing.B, steps int, sums bool) *System {
 		row := w.RawRowView(v)
 		scaled(row, 1/sumOf(row))
 	}
-	step, hidden, err := Look(n, []*mat.Dense{w}, []int{0}, sums)
-	if err != nil {
-		b.Fatal(err)
-	}
+	step, hidden := Look(n, []*mat.Dense{w}, []int{0}, sums)
 	s := &System{Nodes: len(hidden)}
 	for range steps {
 		s.Steps = append(s.Steps, step)

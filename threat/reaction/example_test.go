@@ -15,10 +15,7 @@ import (
 // went through the middle node's training.
 func ExampleVictims() {
 	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
-	step, hidden, err := reaction.Look(3, []*mat.Dense{w}, []int{2}, false)
-	if err != nil {
-		log.Fatal(err)
-	}
+	step, hidden := reaction.Look(3, []*mat.Dense{w}, []int{2}, false)
 	system := &reaction.System{Nodes: len(hidden), Steps: []reaction.Step{step, step}}
 	schema, err := participation.NewCyclic(2, 1, 2)
 	if err != nil {
@@ -60,10 +57,7 @@ func ExampleVictims() {
 // All finds the nodes that Bound should look at.
 func ExampleVictims_All() {
 	w := mat.NewDense(3, 3, []float64{1. / 2, 1. / 2, 0, 1. / 3, 1. / 3, 1. / 3, 0, 1. / 2, 1. / 2})
-	step, hidden, err := reaction.Look(3, []*mat.Dense{w}, []int{2}, true)
-	if err != nil {
-		log.Fatal(err)
-	}
+	step, hidden := reaction.Look(3, []*mat.Dense{w}, []int{2}, true)
 	system := &reaction.System{Nodes: len(hidden), Steps: []reaction.Step{step, step, step}}
 	schema, err := participation.NewCyclic(3, 1, 3)
 	if err != nil {

@@ -6,31 +6,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/internal/dense"
-	"mafalda/internal/fault"
 	"mafalda/internal/lists"
 )
 
 // Look returns the matrices of a step of n nodes for a coalition of attackers, and the hidden nodes in the order of the
 // rows of Mix. Each of the rounds of gossip in the step has a matrix (row v: whose messages v averages); without any
 // models stay. With sums attackers see only the weighted sums Σ_w W[a,w] msg_w, as under secure summation, and not single
-// messages of neighbours. The error is a fault.Argument for attackers that are not nodes, if no other node is left, and
-// for matrices of other nodes.
-func Look[M mat.Matrix](n int, rounds []M, attackers []int, sums bool) (step Step, hidden []int, err error) {
-	for _, a := range attackers {
-		if a < 0 || a >= n {
-			return Step{}, nil, fault.New("attackers", a, "is not one of %d nodes", n)
-		}
-	}
+// messages of neighbours. Attackers must be nodes, and not all of them.
+func Look[M mat.Matrix](n int, rounds []M, attackers []int, sums bool) (step Step, hidden []int) {
 	hidden = slices.DeleteFunc(lists.UpTo(n), func(v int) bool { return slices.Contains(attackers, v) })
 	m := len(hidden)
-	if m == 0 {
-		return Step{}, nil, fault.New("attackers", nil, "are all nodes")
-	}
 	var seen []float64 // rows of all rounds
 	for _, w := range rounds {
-		if rows, cols := w.Dims(); rows != n || cols != n {
-			return Step{}, nil, fault.New("w", nil, "is %d×%d, not of %d nodes", rows, cols, n)
-		}
 		mix, now := mat.NewDense(m, m, nil), []float64(nil)
 		for i, u := range hidden {
 			for j, v := range hidden {
@@ -71,5 +58,5 @@ func Look[M mat.Matrix](n int, rounds []M, attackers []int, sums bool) (step Ste
 	if seen != nil {
 		step.Seen = mat.NewDense(len(seen)/m, m, seen)
 	}
-	return step, hidden, nil
+	return step, hidden
 }
