@@ -185,7 +185,7 @@ func (a *Attackers) threatened(attacker []int, coalitions [][]int) []int {
 		without := func(v int) bool { return !slices.Contains(c, v) }
 		switch more := len(c) - len(attacker); {
 		case more <= 0 || slices.ContainsFunc(attacker, without):
-		case more > 1: // whoever is attacked, without it there are more
+		case more > 1: // more than the attacker, also without the victim
 			return nil
 		default:
 			victims = slices.DeleteFunc(victims, without)
