@@ -111,7 +111,6 @@ func (h *halfSpace) sample(ctx context.Context, s stream, samples int) moments {
 }
 
 func (h *halfSpace) addition(random *normals, noise, y []float64) float64 {
-	n := len(y)
 	random.fill(noise)
 	along := mathext.NormalQuantile(random.uniform() * h.peak) // in place of the noise's own component
 	length := h.std / math.Sqrt(h.precision)
@@ -122,15 +121,8 @@ func (h *halfSpace) addition(random *normals, noise, y []float64) float64 {
 	for k, v := range h.image {
 		noise[k] += (along - own) * v / length
 	}
-	std := math.Sqrt(h.precision)
-	for j := range y {
-		y[j] = -h.precision * h.bins.diagonal[j] / 2
-		for k, v := range h.bins.lower[j*n : j*n+j+1] {
-			y[j] += std * v * noise[k]
-		}
-	}
-	largest, sum := meanExp(y)
-	loss := largest + math.Log(sum/float64(n))
+	h.bins.logsTo(y, noise, h.precision)
+	_, _, loss := meanExp(y)
 	if loss >= -h.epsilon {
 		return 0
 	}

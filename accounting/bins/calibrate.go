@@ -237,24 +237,19 @@ func (c *calibration) root(ctx context.Context, in bracket, samples int, withBou
 
 // predictDelta returns the estimate of δ, or the bound that a confirmation will probably stay below.
 func (c *calibration) predictDelta(ctx context.Context, argument float64, samples int, withBound bool) (float64, error) {
-	at, o := c.at(argument), c.options
-	m := newMixture(c.bins, at.noiseMultiplier, at.epsilon, o.Seed)
-	removal := m.sample(ctx, stream{o.Seed, forProposedRemoval, 0}, samples)
-	h := newHalfSpace(c.bins, at.noiseMultiplier, at.epsilon)
-	addition := h.sample(ctx, stream{o.Seed, forProposedAddition, 0}, samples)
-	if err := ctx.Err(); err != nil {
-		return 0, err
+	o := c.options
+	removal, addition, err := c.bins.sample(ctx, c.at(argument), samples, stream{o.Seed, forProposedRemoval, 0},
+		stream{o.Seed, forProposedAddition, 0})
+	if err != nil || !withBound {
+		return math.Max(removal.mean, addition.mean), err
 	}
-	if !withBound {
-		return math.Max(removal.mean, addition.mean), nil
-	}
-	likely := func(s moments, peak float64) float64 {
+	likely := func(s sampled) float64 {
 		spread := math.Sqrt(s.variance()) * (1/math.Sqrt(float64(samples)) + 1/math.Sqrt(float64(o.Samples)))
 		s.squares *= float64(o.Samples-1) / float64(samples-1)
 		s.count = o.Samples
-		return s.upperMean(peak, o.Failure/4) + 1.5*spread
+		return s.upperMean(s.peak, o.Failure/4) + 1.5*spread
 	}
-	return math.Max(likely(removal, m.peak), likely(addition, h.peak)), nil
+	return math.Max(likely(removal), likely(addition)), nil
 }
 
 // String is a line for people.

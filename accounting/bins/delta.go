@@ -93,22 +93,36 @@ func (b *Mechanism) delta(ctx context.Context, at point, o MonteCarlo, round uin
 		return d, nil
 	}
 	d.Samples = o.Samples
-	m := newMixture(b, at.noiseMultiplier, at.epsilon, o.Seed)
-	removal := m.sample(ctx, stream{o.Seed, forRemoval, round}, o.Samples)
-	h := newHalfSpace(b, at.noiseMultiplier, at.epsilon)
-	addition := h.sample(ctx, stream{o.Seed, forAddition, round}, o.Samples)
-	if err := ctx.Err(); err != nil {
+	removal, addition, err := b.sample(ctx, at, o.Samples, stream{o.Seed, forRemoval, round}, stream{o.Seed, forAddition, round})
+	if err != nil {
 		return Delta{}, err
 	}
-	d.Removal, d.Addition = estimate(removal, m.peak, o, known), estimate(addition, h.peak, o, known)
+	d.Removal, d.Addition = estimate(removal, o, known), estimate(addition, o, known)
 	d.Estimate = Estimate{math.Max(d.Removal.Value, d.Addition.Value), math.Max(d.Removal.Upper, d.Addition.Upper)}
-	d.LargestTerm = m.peak / d.Removal.Value
+	d.LargestTerm = removal.peak / d.Removal.Value
 	return d, nil
 }
 
+// sampled are moments of samples from 0 to peak.
+type sampled struct {
+	moments
+	peak float64
+}
+
+// sample draws samples for both directions.
+func (b *Mechanism) sample(
+	ctx context.Context, at point, samples int, removed, added stream,
+) (removal, addition sampled, err error) {
+	m := newMixture(b, at.noiseMultiplier, at.epsilon, removed.seed)
+	removal = sampled{m.sample(ctx, removed, samples), m.peak}
+	h := newHalfSpace(b, at.noiseMultiplier, at.epsilon)
+	addition = sampled{h.sample(ctx, added, samples), h.peak}
+	return removal, addition, ctx.Err()
+}
+
 // estimate returns the estimate for one direction.
-func estimate(m moments, peak float64, o MonteCarlo, known float64) Estimate {
-	upper := math.Nextafter(m.upperMean(peak, o.Failure/2), 2)
+func estimate(m sampled, o MonteCarlo, known float64) Estimate {
+	upper := math.Nextafter(m.upperMean(m.peak, o.Failure/2), 2)
 	return Estimate{Value: m.mean, Upper: math.Min(upper, known)}
 }
 

@@ -3,6 +3,7 @@ package bins
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -108,6 +109,18 @@ func newBins(gram *mat.SymDense, roundings float64) (*Mechanism, error) {
 	}
 	b.tuples = allTuples(b.covered, n)
 	return b, nil
+}
+
+// logsTo writes y_j = log N(m_j, ν²I)/Q at the x that b standard normal numbers make under Q.
+func (b *Mechanism) logsTo(y, noise []float64, precision float64) {
+	n, std := len(y), math.Sqrt(precision)
+	for j := range y {
+		sum := -precision * b.diagonal[j] / 2
+		for k, v := range b.lower[j*n : j*n+j+1] {
+			sum += std * v * noise[k]
+		}
+		y[j] = sum
+	}
 }
 
 // Number returns the number of bins, b.

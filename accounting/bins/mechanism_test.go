@@ -106,8 +106,8 @@ func TestEqualBinsAreGaussian(t *testing.T) {
 		o := MonteCarlo{Failure: 1e-9}
 		removal := m.sample(t.Context(), stream{3, forRemoval, 0}, 1<<14)
 		addition := h.sample(t.Context(), stream{3, forAddition, 0}, 1<<14)
-		checkEstimate(t, "removal", estimate(removal, m.peak, o, 1), truth, 8)
-		checkEstimate(t, "addition", estimate(addition, h.peak, o, 1), truth, 8)
+		checkEstimate(t, "removal", estimate(sampled{removal, m.peak}, o, 1), truth, 8)
+		checkEstimate(t, "addition", estimate(sampled{addition, h.peak}, o, 1), truth, 8)
 	}
 }
 

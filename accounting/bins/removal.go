@@ -6,7 +6,6 @@ import "math"
 type drawer struct {
 	mixture *mixture
 	random  *normals
-	std     float64   // 1/ν
 	noise   []float64 // b standard normal numbers
 	y       []float64 // log N(m_j, ν²I)/Q at the sample
 	ratios  []float64 // R/P of every component at the sample
@@ -14,7 +13,7 @@ type drawer struct {
 
 func (m *mixture) newDrawer(r *normals) *drawer {
 	n := m.bins.Number()
-	return &drawer{mixture: m, random: r, std: math.Sqrt(m.precision), noise: make([]float64, n), y: make([]float64, n),
+	return &drawer{mixture: m, random: r, noise: make([]float64, n), y: make([]float64, n),
 		ratios: make([]float64, len(m.components))}
 }
 
@@ -33,8 +32,7 @@ func (d *drawer) removal() float64 {
 	}
 	d.drawAround(chosen.draw(d.random.uniform()), chosen.kappa)
 	n := float64(len(d.y))
-	largest, sum := meanExp(d.y)
-	loss := largest + math.Log(sum/n)
+	largest, _, loss := meanExp(d.y)
 	if loss <= m.epsilon {
 		return 0
 	}
@@ -55,13 +53,7 @@ func (d *drawer) drawAround(tuple []int32, kappa float64) {
 	b, precision := d.mixture.bins, d.mixture.precision
 	n := len(d.y)
 	d.random.fill(d.noise)
-	for j := range n {
-		sum := -precision * b.diagonal[j] / 2
-		for k, v := range b.lower[j*n : j*n+j+1] {
-			sum += d.std * v * d.noise[k]
-		}
-		d.y[j] = sum
-	}
+	b.logsTo(d.y, d.noise, precision)
 	for _, i := range tuple {
 		for j, v := range b.covered[int(i)*n : (int(i)+1)*n] {
 			d.y[j] += kappa * precision * v
@@ -69,8 +61,8 @@ func (d *drawer) drawAround(tuple []int32, kappa float64) {
 	}
 }
 
-// meanExp returns the largest y, and Σ e^(y_j-largest).
-func meanExp(y []float64) (largest, sum float64) {
+// meanExp returns the largest y, Σ e^(y_j-largest), and the logarithm of the mean of e^(y_j).
+func meanExp(y []float64) (largest, sum, log float64) {
 	largest = math.Inf(-1)
 	for _, v := range y {
 		largest = math.Max(largest, v)
@@ -78,5 +70,5 @@ func meanExp(y []float64) (largest, sum float64) {
 	for _, v := range y {
 		sum += math.Exp(v - largest)
 	}
-	return largest, sum
+	return largest, sum, largest + math.Log(sum/float64(len(y)))
 }

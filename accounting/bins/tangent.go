@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mafalda/accounting"
@@ -40,7 +41,10 @@ func (b *Mechanism) Tangent(ctx context.Context, epsilon, delta float64, o Monte
 	noise := b.gaussianMu(1) / mu
 	n := b.Number()
 	if n == 1 || b.gaussianMu(noise) > largestMu {
-		return b.tangent(noise, mat.NewDense(n, n, b.knownWeights())), nil
+		known := mat.NewDense(n, n, nil) // the largest pattern alone
+		largest := floats.MaxIdx(b.diagonal)
+		known.Set(largest, largest, 1)
+		return b.tangent(noise, known), nil
 	}
 	c := calibration{bins: b, options: o, target: delta, largest: noise,
 		at: func(noise float64) point { return point{epsilon, noise} }}
@@ -61,19 +65,6 @@ func (b *Mechanism) Tangent(ctx context.Context, epsilon, delta float64, o Monte
 		sums[0].Add(sums[0], s)
 	}
 	return b.tangent(noise, sums[0]), nil
-}
-
-// knownWeights returns weights that are 1 for the largest pattern and 0 for all others.
-func (b *Mechanism) knownWeights() []float64 {
-	n := b.Number()
-	weights, largest := make([]float64, n*n), 0
-	for j, square := range b.diagonal {
-		if square > b.diagonal[largest] {
-			largest = j
-		}
-	}
-	weights[largest*(n+1)] = 1
-	return weights
 }
 
 // tangent scales weights of some direction.
@@ -112,8 +103,7 @@ func (m *mixture) posteriors(random *normals) *mat.Dense {
 		if v == 0 {
 			continue
 		}
-		largest, total := meanExp(d.y)
-		loss := largest + math.Log(total/float64(n))
+		largest, total, loss := meanExp(d.y)
 		if loss > m.epsilon+near {
 			continue
 		}
