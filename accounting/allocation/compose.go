@@ -96,11 +96,7 @@ func (m Mechanism) compose(noise, delta, fine float64) allLosses {
 	rounds := float64(m.rounds)
 	std := math.Inf(1) // of the loss of a block
 	for _, b := range m.sizes() {
-		variance := 1 / (noise * noise)
-		if variance < 500 {
-			variance = math.Log1p(math.Expm1(variance) / float64(b.Choices))
-		}
-		std = math.Min(std, math.Sqrt(variance))
+		std = math.Min(std, math.Sqrt(lossVariance(1/(noise*noise), b.Choices)))
 	}
 	step := rounding.Few(fine * std)
 	tail := 1e-5 * delta / rounds
@@ -115,6 +111,14 @@ func (m Mechanism) compose(noise, delta, fine float64) allLosses {
 		all = &of
 	}
 	return allLosses{*all, rounds * roundedLoss, rounds * roundedMass}
+}
+
+// lossVariance returns about the variance of the loss of a block whose steps have losses of this variance.
+func lossVariance(variance float64, choices int) float64 {
+	if variance > 500 {
+		return variance
+	}
+	return math.Log1p(math.Expm1(variance) / float64(choices))
 }
 
 // losses returns the losses of a block.

@@ -46,11 +46,7 @@ func (c Correlated) choices() int {
 func (c Correlated) std(noise float64) float64 {
 	least := math.Inf(1)
 	for _, g := range c.Groups {
-		own := (g.Variance - c.Common) / (noise * noise)
-		if own < 500 {
-			own = math.Log1p(math.Expm1(own) / float64(c.choices()))
-		}
-		least = math.Min(least, own)
+		least = math.Min(least, lossVariance((g.Variance-c.Common)/(noise*noise), c.choices()))
 	}
 	return math.Sqrt(least + c.Common/(noise*noise))
 }

@@ -77,9 +77,7 @@ func (p Poisson) NoiseMultiplier(epsilon, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	found, err := pld.Calibrate(pld.Target{Probability: p.Probability, Rounds: p.Rounds.Rounds, Epsilon: epsilon, Delta: left,
-		Adjacency: p.Adjacency})
-	return found.NoiseMultiplier, err
+	return p.Rounds.NoiseFor(p.Adjacency, epsilon, left)
 }
 
 // poisson is participation.Poisson.
