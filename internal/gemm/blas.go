@@ -18,7 +18,7 @@ func check[T number](rows, cols int, data []T, stride int) {
 	switch {
 	case rows < 0 || cols < 0:
 		panic("gemm: negative dimension")
-	case stride < max(1, cols):
+	case stride < cols:
 		panic("gemm: stride below the number of columns")
 	case rows > 0 && cols > 0 && len(data) < (rows-1)*stride+cols:
 		panic("gemm: slice too short")

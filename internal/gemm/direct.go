@@ -20,37 +20,37 @@ func sizeOf(t blas.Transpose, rows, cols int) (int, int) {
 func Gemm(tA, tB blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	m, k := sizeOf(tA, a.Rows, a.Cols)
 	_, n := sizeOf(tB, b.Rows, b.Cols)
-	BLAS{}.Dgemm(tA, tB, m, n, k, alpha, a.Data, max(1, a.Stride), b.Data, max(1, b.Stride),
-		beta, c.Data, max(1, c.Stride))
+	BLAS{}.Dgemm(tA, tB, m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride,
+		beta, c.Data, c.Stride)
 }
 
 // Gemm32 is Gemm in single precision.
 func Gemm32(tA, tB blas.Transpose, alpha float32, a, b blas32.General, beta float32, c blas32.General) {
 	m, k := sizeOf(tA, a.Rows, a.Cols)
 	_, n := sizeOf(tB, b.Rows, b.Cols)
-	BLAS{}.Sgemm(tA, tB, m, n, k, alpha, a.Data, max(1, a.Stride), b.Data, max(1, b.Stride),
-		beta, c.Data, max(1, c.Stride))
+	BLAS{}.Sgemm(tA, tB, m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride,
+		beta, c.Data, c.Stride)
 }
 
 // Syrk computes the triangle of C = alpha·op(A)·op(A)ᵀ + beta·C that C has.
 func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c blas64.Symmetric) {
 	n, k := sizeOf(t, a.Rows, a.Cols)
-	BLAS{}.Dsyrk(c.Uplo, t, n, k, alpha, a.Data, max(1, a.Stride), beta, c.Data, max(1, c.Stride))
+	BLAS{}.Dsyrk(c.Uplo, t, n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
 }
 
 // Trsm solves op(A)·X = alpha·B, or X·op(A) = alpha·B, with X in the place of B.
 func Trsm(s blas.Side, tA blas.Transpose, alpha float64, a blas64.Triangular, b blas64.General) {
-	BLAS{}.Dtrsm(s, a.Uplo, tA, a.Diag, b.Rows, b.Cols, alpha, a.Data, max(1, a.Stride), b.Data, max(1, b.Stride))
+	BLAS{}.Dtrsm(s, a.Uplo, tA, a.Diag, b.Rows, b.Cols, alpha, a.Data, a.Stride, b.Data, b.Stride)
 }
 
 // Trmm replaces B by alpha·op(A)·B or alpha·B·op(A).
 func Trmm(s blas.Side, tA blas.Transpose, alpha float64, a blas64.Triangular, b blas64.General) {
-	BLAS{}.Dtrmm(s, a.Uplo, tA, a.Diag, b.Rows, b.Cols, alpha, a.Data, max(1, a.Stride), b.Data, max(1, b.Stride))
+	BLAS{}.Dtrmm(s, a.Uplo, tA, a.Diag, b.Rows, b.Cols, alpha, a.Data, a.Stride, b.Data, b.Stride)
 }
 
 // Trmm32 is Trmm in single precision.
 func Trmm32(s blas.Side, tA blas.Transpose, alpha float32, a blas32.Triangular, b blas32.General) {
-	BLAS{}.Strmm(s, a.Uplo, tA, a.Diag, b.Rows, b.Cols, alpha, a.Data, max(1, a.Stride), b.Data, max(1, b.Stride))
+	BLAS{}.Strmm(s, a.Uplo, tA, a.Diag, b.Rows, b.Cols, alpha, a.Data, a.Stride, b.Data, b.Stride)
 }
 
 // Potrf replaces a triangle of A by its Cholesky factor; it returns false if A is not positive definite.
