@@ -149,13 +149,9 @@ func (c *calibration) solve(ctx context.Context) (Privacy, error) {
 // takes no samples.
 func (b *Mechanism) confirm(ctx context.Context, at point, o MonteCarlo, round int) (Delta, error) {
 	if round == 0 {
-		known, err := b.knownDraw(at)
-		if err != nil {
-			return Delta{}, err
-		}
 		delta, err := b.WithoutSamples(at.epsilon, at.noiseMultiplier)
 		e := Estimate{delta, delta}
-		return Delta{Estimate: e, Removal: e, Addition: e, KnownDraw: known}, err
+		return Delta{Estimate: e, Removal: e, Addition: e}, err
 	}
 	o.Failure = math.Ldexp(o.Failure, -round)
 	return b.delta(ctx, at, o, uint64(round))

@@ -44,13 +44,11 @@ type Estimate struct{ Value, Upper float64 }
 
 // Delta is the δ of random bins for an ε.
 type Delta struct {
-	Estimate             // the larger of both directions
-	Removal     Estimate // removal of a record: P against Q
-	Addition    Estimate // addition of a record: Q against P
-	Failure     float64  // probability that one of the upper bounds is below the truth
-	Samples     int      // samples drawn for each direction; 0 if none were needed
-	KnownDraw   float64  // the δ, rounded up, when every record's batch is known; no upper bound is above it
-	LargestTerm float64  // bound of a sample of the removal, over Value: what the bound costs grows with it
+	Estimate          // the larger of both directions
+	Removal  Estimate // removal of a record: P against Q
+	Addition Estimate // addition of a record: Q against P
+	Failure  float64  // probability that one of the upper bounds is below the truth
+	Samples  int      // samples drawn for each direction; 0 if none were needed
 }
 
 // largestMu is the μ, without the secret, from which on nothing is gained, and nothing is sampled.
@@ -86,7 +84,7 @@ func (b *Mechanism) delta(ctx context.Context, at point, o MonteCarlo, round uin
 	if err != nil {
 		return Delta{}, err
 	}
-	d := Delta{KnownDraw: known, Failure: o.Failure}
+	d := Delta{Failure: o.Failure}
 	if b.Number() == 1 || b.gaussianMu(at.noiseMultiplier) > largestMu {
 		d.Estimate = Estimate{known, known}
 		d.Removal, d.Addition, d.Failure = d.Estimate, d.Estimate, 0
@@ -99,7 +97,6 @@ func (b *Mechanism) delta(ctx context.Context, at point, o MonteCarlo, round uin
 	}
 	d.Removal, d.Addition = estimate(removal, o, known), estimate(addition, o, known)
 	d.Estimate = Estimate{math.Max(d.Removal.Value, d.Addition.Value), math.Max(d.Removal.Upper, d.Addition.Upper)}
-	d.LargestTerm = removal.peak / d.Removal.Value
 	return d, nil
 }
 
