@@ -22,55 +22,42 @@ type Conversion struct {
 // Convert computes the third of μ, ε and δ from two, rounded to the safe side: a μ for an (ε, δ) down, all else up.
 // With Alpha it adds the Rényi divergence. It fails with a fault.Argument about RDP if it stands without Alpha or beside
 // Mu, about Delta if μ, ε and δ are all known, and about Mu if too little is known; and as the conversions do.
-func Convert(k Known) (*Conversion, error) {
-	mu, err := k.mu()
-	if err != nil {
-		return nil, err
-	}
-	c := &Conversion{Epsilon: k.Epsilon, Delta: k.Delta}
-	if mu != nil {
-		c.Mu = *mu
+func Convert(k Known) (c *Conversion, err error) {
+	c = &Conversion{Epsilon: k.Epsilon, Delta: k.Delta, Alpha: k.Alpha, RDP: k.RDP}
+	known := k.Mu != nil || k.RDP != nil
+	switch {
+	case k.RDP != nil && (k.Mu != nil || k.Alpha == nil):
+		return nil, fault.New("RDP", nil, "needs alpha, and stands for mu")
+	case k.RDP != nil:
+		c.Mu, err = MuFromRDP(*k.Alpha, *k.RDP)
+	case known:
+		c.Mu = *k.Mu
 	}
 	switch {
-	case mu != nil && k.Epsilon != nil && k.Delta != nil:
+	case err != nil:
+	case known && k.Epsilon != nil && k.Delta != nil:
 		return nil, fault.New("Delta", nil, "give two of mu, epsilon and delta, not three")
-	case mu != nil && k.Delta != nil:
+	case known && k.Delta != nil:
 		c.Epsilon, c.EpsilonByRDP = new(float64), new(float64)
 		if *c.Epsilon, err = Epsilon(c.Mu, *k.Delta); err == nil {
 			*c.EpsilonByRDP, _, err = EpsilonByRDP(c.Mu, *k.Delta)
 		}
-	case mu != nil && k.Epsilon != nil:
+	case known && k.Epsilon != nil:
 		c.Delta, c.LogDelta = new(float64), new(float64)
 		if *c.LogDelta, err = LogDelta(c.Mu, *k.Epsilon); err == nil {
 			*c.Delta, err = Delta(c.Mu, *k.Epsilon)
 		}
 	case k.Epsilon != nil && k.Delta != nil:
 		c.Mu, err = MuFromDP(*k.Epsilon, *k.Delta)
-	case mu == nil || k.Alpha == nil:
+	case !known || k.Alpha == nil:
 		return nil, fault.New("Mu", nil, "give two of mu, epsilon and delta, or mu and alpha")
+	}
+	if err == nil && c.Alpha != nil && c.RDP == nil {
+		c.RDP = new(float64)
+		*c.RDP, err = RDP(c.Mu, *c.Alpha)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if k.Alpha == nil {
-		return c, nil
-	}
-	if c.Alpha, c.RDP = k.Alpha, k.RDP; k.RDP == nil {
-		var rdp float64
-		rdp, err = RDP(c.Mu, *k.Alpha)
-		c.RDP = &rdp
-	}
-	return c, err
-}
-
-// mu returns μ if it is known, directly or from the Rényi divergence.
-func (k Known) mu() (*float64, error) {
-	if k.RDP == nil {
-		return k.Mu, nil
-	}
-	if k.Mu != nil || k.Alpha == nil {
-		return nil, fault.New("RDP", nil, "needs alpha, and stands for mu")
-	}
-	mu, err := MuFromRDP(*k.Alpha, *k.RDP)
-	return &mu, err
+	return c, nil
 }
