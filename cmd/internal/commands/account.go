@@ -20,10 +20,11 @@ import (
 
 type accountFlags struct {
 	attackable
-	reaction        flags.ReactionFlags
-	attacker, bound string
-	sigma, delta    float64
-	growth          string
+	reaction     flags.ReactionFlags
+	attacker     string
+	bound        threat.Measure
+	sigma, delta float64
+	growth       string
 	gridFlags
 
 	*results.Accounts // once flags and input have been checked
@@ -73,7 +74,7 @@ func (f *accountFlags) run(cmd *cobra.Command) error {
 
 // prepare checks flags and input. With lengths, of --growth, they say how many steps there are.
 func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
-	a := &results.Accounts{Options: threat.AssessOptions{Alpha: 2, Delta: f.delta}, Style: f.style}
+	a := &results.Accounts{Options: threat.AssessOptions{Alpha: 2, Delta: f.delta, Measure: f.bound}, Style: f.style}
 	s, o := &a.Scenario, &a.Options
 	var schema participation.Schema
 	err := fault.First(
@@ -86,7 +87,6 @@ func (f *accountFlags) prepare(cmd *cobra.Command, lengths []int) error {
 			schema, err = participation.NewCyclic(longest, longest, 1)
 			return terminal.Usage(err)
 		},
-		func() (err error) { o.Measure, err = threat.ParseMeasure(f.bound); return terminal.Usage(err) },
 		func() (err error) { *s, a.Network, a.Level, err = f.scenario(cmd, schema, f.sigma); return err },
 		func() error {
 			f.Note(cmd)(a.Network.Notes...)

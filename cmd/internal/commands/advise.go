@@ -26,7 +26,7 @@ type adviseFlags struct {
 	workload flags.WorkloadFlags
 	loss     flags.LossFlags
 	schema   flags.SchemaFlags
-	gram     gramFlags
+	gram     plan.Gram
 	trust    trustFlags
 	sampling string
 	privacy  flags.PrivacyFlags
@@ -56,11 +56,11 @@ func (f *adviseFlags) ownFlags() []string {
 // chooseCase returns what the flags say, but for the network.
 func (f *adviseFlags) chooseCase(cmd *cobra.Command) (c plan.Case, err error) {
 	p, o := &c.Problem, &c.Options
-	c.Limit = f.limit
+	c.Limit, p.Gram = f.limit, f.gram
+	p.Gram.Seed = f.network.Seed
 	err = fault.First(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
-		func() (err error) { p.Gram, err = f.gram.choose(f.network.Seed); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
 		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, o); return err },
 		func() (err error) {
@@ -182,10 +182,9 @@ func (f *adviseFlags) find(ctx context.Context, cmd *cobra.Command, c plan.Case,
 	if err != nil {
 		return o, err
 	}
-	adjacency, _ := f.privacy.Adjacency() // which has been parsed before
 	advice := results.AdviceOf(cmd, newPatientCommand("optimize", &optimizeFlags{runner: f.runner}), f.ownFlags(), compared)
 	advice.Participation = export.DescribeSchema(f.schema.Schema, c.Problem.Schema)
-	advice.Adjacency, advice.Budgets = adjacency.String(), f.budgets.file
+	advice.Adjacency, advice.Budgets = f.privacy.Adjacency.String(), f.budgets.file
 	var front *plan.MemoryFront
 	if f.front {
 		if front, err = plan.FindMemoryFront(ctx, c); err != nil {

@@ -112,13 +112,12 @@ func (f *averageFlags) ofGossip() gossip.AverageOptions {
 }
 
 // ofDPPS has all but the graphs and the values.
-func (f *averageFlags) ofDPPS() (dpps.Problem, error) {
-	plan, err := f.push.Plan()
-	return dpps.Problem{Plan: plan, Delta: f.delta, Seed: f.network.Seed, Progress: showing(f.bar, "calibrating"),
+func (f *averageFlags) ofDPPS() dpps.Problem {
+	return dpps.Problem{Plan: f.push.Plan(), Delta: f.delta, Seed: f.network.Seed, Progress: showing(f.bar, "calibrating"),
 		Unsound: func(c dpps.Constants) {
 			f.note(fmt.Sprintf("warning: C' = %g and lambda = %g are not known to be sound here: a round whose estimate turns out "+
 				"too small ends the run", c.C, c.Lambda))
-		}}, err
+		}}
 }
 
 // showing moves a bar for what is being done.
@@ -169,10 +168,7 @@ func (f *averageFlags) runDPPS(ctx context.Context) (r outcome, err error) {
 	if f.given("noise-std") {
 		f.note("note: --noise-std does not apply to dpps: its noise follows the sensitivity and --push-sum laplace-b")
 	}
-	p, err := f.ofDPPS()
-	if err != nil {
-		return r, err
-	}
+	p := f.ofDPPS()
 	var notes []string
 	p.Sequence, p.Name, notes, err = f.push.Sequence(&f.network)
 	f.note(notes...)
@@ -199,11 +195,8 @@ func (f *averageFlags) runCompare(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	c := &protocols.Comparison{Problem: p, Gossip: f.ofGossip()}
+	c := &protocols.Comparison{Problem: p, Gossip: f.ofGossip(), DPPS: f.ofDPPS()}
 	if c.PPAC, err = f.ofPPAC(p.Network.Graph); err != nil {
-		return err
-	}
-	if c.DPPS, err = f.ofDPPS(); err != nil {
 		return err
 	}
 	if rounds := protocols.ComparedRounds; p.Rounds == nil {

@@ -16,13 +16,13 @@ import (
 
 // sampledEpsilonFlags describe rounds of the Gaussian mechanism on batches that are drawn in secret.
 type sampledEpsilonFlags struct {
-	sampling        string
+	sampling        participation.Scheme
 	probability     float64
 	choices         int
 	rounds          int
 	noiseMultiplier float64
 	batches         sampling.Batches
-	adjacency       string
+	adjacency       accounting.Adjacency
 }
 
 // sampledConversion is what epsilon --sampling prints.
@@ -42,11 +42,8 @@ func (f *sampledEpsilonFlags) check(cmd *cobra.Command) error {
 	if !given("sampling") {
 		return nil
 	}
-	n, err := f.numbers()
-	if err == nil {
-		err = n.CheckAdjacency()
-	}
-	if err != nil {
+	n := f.numbers()
+	if err := n.CheckAdjacency(); err != nil {
 		return err
 	}
 	needed := n.Kind().Traits().Parameters
@@ -73,30 +70,20 @@ func (f *epsilonFlags) runSampled(cmd *cobra.Command) error {
 	if f.json {
 		return terminal.WriteJSONLine(w, c)
 	}
-	n, err := f.sampled.numbers()
-	if err != nil {
-		return err
-	}
-	return roundsPage(sampledRounds{c, n}).Text(w)
+	return roundsPage(sampledRounds{c, f.sampled.numbers()}).Text(w)
 }
 
 // numbers returns what the flags say of the draws, of one group.
-func (f *sampledEpsilonFlags) numbers() (n sampling.Numbers, err error) {
-	if n.Adjacency, err = accounting.ParseAdjacency(f.adjacency); err != nil {
-		return n, terminal.Usagef("--adjacency: %w", err)
-	}
+func (f *sampledEpsilonFlags) numbers() (n sampling.Numbers) {
+	n.Of, n.Adjacency = f.sampling, f.adjacency
 	n.Batches, n.Steps, n.Groups, n.Rounds, n.Probability = f.batches, f.choices*f.rounds, 1, f.rounds, f.probability
-	n.Of, err = participation.ParseScheme(f.sampling)
-	return n, err
+	return n
 }
 
 // convert returns the epsilon of the noise multiplier; for an epsilon, of the noise multiplier that it finds.
 func (f *sampledEpsilonFlags) convert(calibrated bool, epsilon, delta float64) (sampledConversion, error) {
 	c := sampledConversion{NoiseMultiplier: f.noiseMultiplier, Delta: delta}
-	n, err := f.numbers()
-	if err != nil {
-		return c, err
-	}
+	n := f.numbers()
 	d, err := n.Draw()
 	if err != nil {
 		return c, err

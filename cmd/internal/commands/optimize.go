@@ -181,8 +181,7 @@ func (f *optimizeFlags) finish(cmd *cobra.Command, s *plan.Solution) error {
 			return err
 		}
 	case !f.Quiet:
-		adjacency, _ := f.privacy.Adjacency() // which has been parsed before
-		d := results.ExportDocument(m, s, adjacency.String())
+		d := results.ExportDocument(m, s, f.privacy.Adjacency.String())
 		if m.Files != nil {
 			text := fmt.Sprintf("%s (check it with: mafalda verify %s%s)", f.Dir, terminal.Shown(f.Dir), f.networkFiles(s.Problem))
 			if m.TooLargeForGossip() {

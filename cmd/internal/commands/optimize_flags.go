@@ -14,8 +14,6 @@ import (
 	"mafalda/graph"
 	"mafalda/internal/fault"
 	"mafalda/internal/text"
-	"mafalda/measure"
-	"mafalda/participation"
 	"mafalda/plan"
 )
 
@@ -25,17 +23,15 @@ type optimizeFlags struct {
 	network     flags.NetworkFlags
 	workload    flags.WorkloadFlags
 	curvature   flags.CurvatureFlags
-	objective   string
+	objective   plan.Objective
 	schema      flags.SchemaFlags
-	gram        gramFlags
+	gram        plan.Gram
 	class       classFlags
 	budget      flags.BudgetFlags
-	sampling    string
 	trust       trustFlags
 	budgets     levelFlags
 	options     plan.Options // what other flags than these bind directly
 	privacy     flags.PrivacyFlags
-	format      string
 	write       export.WriteOptions
 	keepPartial bool
 	verbose     bool
@@ -45,13 +41,13 @@ type optimizeFlags struct {
 
 // problem returns what the flags ask for, but for the network.
 func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options, error) {
-	p, o := plan.Problem{}, f.options
+	p, o := plan.Problem{Objective: f.objective, Gram: f.gram}, f.options
+	p.Gram.Seed = f.network.Seed
 	o.Partial, f.write.Force = f.keepPartial, f.Force
 	err := fault.First(
 		func() (err error) { p.Schema, err = f.schema.Choose(cmd); return err },
 		func() (err error) { p.Workload, err = f.workload.Spec(cmd); return err },
 		func() (err error) { p.Curvature, err = f.curvature.Choose(cmd); return err },
-		func() (err error) { o.Sampling, err = participation.ParseScheme(f.sampling); return err },
 		func() (err error) {
 			o.Class, err = f.class.choose(cmd, plan.DefaultClass(o.Sampling, p.Schema))
 			return err
@@ -62,12 +58,9 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 			}
 			return err
 		},
-		func() (err error) { p.Objective, err = measure.ParseObjective(f.objective); return terminal.Usage(err) },
-		func() (err error) { f.write.Format, err = export.ParseFormat(f.format); return err },
 		func() (err error) { o.Privacy, err = f.privacy.Choose(cmd); return err },
 		func() (err error) { p.Levels, err = f.budgets.choose(cmd, &f.privacy, &o); return err },
-		func() (err error) { p.Sharing, err = f.trust.choose(cmd); return err },
-		func() (err error) { p.Gram, err = f.gram.choose(f.network.Seed); return err })
+		func() (err error) { p.Sharing, err = f.trust.choose(cmd); return err })
 	if err != nil {
 		return p, o, err
 	}
@@ -77,19 +70,6 @@ func (f *optimizeFlags) problem(cmd *cobra.Command) (plan.Problem, plan.Options,
 		return p, o, terminal.Usagef("--output is empty: name a folder")
 	}
 	return p, o, nil
-}
-
-// gramFlags say how the Gram matrix is computed.
-type gramFlags struct {
-	method string
-	gram   plan.Gram
-}
-
-func (f *gramFlags) choose(seed uint64) (plan.Gram, error) {
-	method, err := measure.ParseGramMethod(f.method)
-	gram := f.gram
-	gram.Method, gram.Seed = method, seed
-	return gram, err
 }
 
 // classFlags say which class of strategies to optimize over.

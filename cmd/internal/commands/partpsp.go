@@ -10,13 +10,11 @@ import (
 	"mafalda/cmd/internal/results"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/internal/parallel"
-	"mafalda/protocols/dpps"
 	"mafalda/simulate"
 )
 
 type partFlags struct {
-	o        simulate.PartPSPOptions
-	estimate string
+	o simulate.PartPSPOptions
 	outcomeFlags
 }
 
@@ -34,9 +32,6 @@ func (f *partFlags) run(cmd *cobra.Command) (err error) {
 		return terminal.Usagef("--networks and --shared: nothing to train")
 	}
 	if err := o.Check(); err != nil {
-		return partError(err)
-	}
-	if o.Plan.Source, err = dpps.ParseSource(f.estimate); err != nil {
 		return partError(err)
 	}
 	p, err := parallel.Abandonable(cmd.Context(), func(ctx context.Context) (*simulate.PartPSP, error) {

@@ -63,7 +63,7 @@ func newRootCmd(runner *grids.Runner) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newVersionCmd(), terminal.NewManCmd(), terminal.NewDescribeCmd())
+	root.AddCommand(newVersionCmd(), terminal.NewDescribeCmd())
 	return root
 }
 

@@ -19,7 +19,7 @@ import (
 type samplingFlags struct {
 	network  flags.NetworkFlags
 	schema   flags.SchemaFlags
-	workload string
+	workload workload.Kind
 	levels   plan.Privacies
 	outcomeFlags
 }
@@ -28,12 +28,9 @@ type samplingFlags struct {
 const samplingName = "sampling"
 
 func (f *samplingFlags) run(cmd *cobra.Command) (err error) {
-	var p plan.Problem
+	p := plan.Problem{Workload: workload.Spec{Kind: f.workload}}
 	if p.Schema, err = f.schema.Choose(cmd); err != nil {
 		return err
-	}
-	if p.Workload.Kind, err = workload.ParseKind(f.workload); err != nil {
-		return terminal.Usage(err)
 	}
 	if err := plan.CheckSamplingCurve(p, f.levels); err != nil { // before a large network is read
 		return err

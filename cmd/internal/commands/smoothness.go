@@ -19,7 +19,6 @@ import (
 
 type smoothnessFlags struct {
 	training  smoothness.Training
-	model     string
 	norm      float64
 	data      string
 	records   int // number of records in data
@@ -33,13 +32,8 @@ type smoothnessFlags struct {
 func (f *smoothnessFlags) run(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	t := f.training
-	switch {
-	case !terminal.Given(cmd, "model"):
+	if !terminal.Given(cmd, "model") {
 		return terminal.Usagef("--model is missing: choose %s", strings.Join(smoothness.Models(), ", "))
-	}
-	var err error
-	if t.Model, err = smoothness.ParseModel(f.model); err != nil {
-		return smoothnessError(err)
 	}
 	t.Clip, t.Unclipped = f.clip, f.unclipped
 	if f.mean {

@@ -37,11 +37,7 @@ func (f *levelFlags) choose(cmd *cobra.Command, privacy *flags.PrivacyFlags, o *
 	if !cmd.Flags().Changed("budgets") {
 		return nil, nil
 	}
-	adjacency, err := privacy.Adjacency()
-	if err != nil {
-		return nil, err
-	}
-	o.Privacy = &plan.Privacy{Adjacency: adjacency}
+	o.Privacy = &plan.Privacy{Adjacency: privacy.Adjacency}
 	file, _, err := files.Open(f.file)
 	if err != nil {
 		return nil, terminal.Usagef("--budgets: %w", err)

@@ -29,7 +29,7 @@ func (d *Dots) Add(series, row string, value float64) {
 
 // Figure draws the dots; nil without any.
 func (d *Dots) Figure() (*Figure, error) {
-	order := lists.Make(len(d.Rows), func(i int) int { return i })
+	order := lists.UpTo(len(d.Rows))
 	least := slices.Repeat([]float64{math.Inf(1)}, len(d.Rows))
 	for _, c := range d.series {
 		for i, row := range c.Y {

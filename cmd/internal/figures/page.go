@@ -80,22 +80,24 @@ func (p *page) picture(image *image.RGBA, left, top, right, bottom float64) {
 
 // write writes a line of text on a base line, whose share align is left of the point.
 func (p *page) write(at Point, align, size float64, line string) {
-	p.letter(texts(Point{at.X - align*width(line, size), at.Y}, size, line, false), align)
+	p.letter(Point{at.X - align*width(line, size), at.Y}, align, size, line, false)
 }
 
 // writeUpward writes a line of text from the bottom to the top, around a point of its base line.
 func (p *page) writeUpward(at Point, size float64, line string) {
-	p.letter(texts(Point{at.X, at.Y + width(line, size)/2}, size, line, true), 0.5)
+	p.letter(Point{at.X, at.Y + width(line, size)/2}, 0.5, size, line, true)
 }
 
-func (p *page) letter(line []shape, align float64) {
-	for i := range line {
-		line[i].align = align
-		if len(line) > 1 { // what is raised begins where its base ends, whatever font a reader has
-			line[i].align = float64(max(0, 1-i))
+// letter writes a line of text from its beginning.
+func (p *page) letter(at Point, align, size float64, line string, upward bool) {
+	all := texts(at, size, line, upward)
+	for i := range all {
+		all[i].align = align
+		if len(all) > 1 { // what is raised begins where its base ends, whatever font a reader has
+			all[i].align = float64(max(0, 1-i))
 		}
 	}
-	p.shapes = append(p.shapes, line...)
+	p.shapes = append(p.shapes, all...)
 }
 
 // paragraph writes lines of text, broken where they are wider than a width, around x, and returns how far down they go.
@@ -123,26 +125,20 @@ const (
 
 // texts splits a line of text into shapes, whose letters have one size each.
 func texts(at Point, size float64, line string, upward bool) (all []shape) {
-	digits, raised := []rune(plainDigits), false
-	begun := func(of shape) shape { of.points = []Point{at}; return of }
+	digits, raised, by := []rune(plainDigits), false, raisedBy*size
 	for _, r := range line {
 		digit := slices.Index([]rune(superscripts), r)
 		if up := digit >= 0; all == nil || up != raised {
 			if all != nil {
 				at = all[len(all)-1].end()
 			}
-			if up != raised {
-				by := raisedBy * size
-				if raised {
-					by = -by
-				}
-				if upward {
-					at.X -= by
-				} else {
-					at.Y -= by
-				}
+			switch {
+			case up != raised && upward:
+				at.X, by = at.X-by, -by
+			case up != raised:
+				at.Y, by = at.Y-by, -by
 			}
-			all, raised = append(all, begun(shape{colour: black, size: size, upward: upward})), up
+			all, raised = append(all, shape{points: []Point{at}, colour: black, size: size, upward: upward}), up
 		}
 		last := &all[len(all)-1]
 		if raised {

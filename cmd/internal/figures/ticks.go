@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mafalda/internal/lists"
 )
 
 // axis is a range of values, and where it has ticks.
@@ -56,34 +58,34 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 	case a.log:
 		all = logTicks(a.low, a.high, a.zero > 0)
 	}
-	fits := func(some []tick) bool { return len(a.roomFor(some, length, extent)) == len(some) }
+	labelled := func(some []tick) int { return len(a.roomFor(some, length, extent)) }
 	if few := measuredTicks(a); few != nil {
 		all = few
-	} else if few := len(a.roomFor(all, length, extent)); few < 2 || few < 3 && a.high/a.low < 10 {
+	} else if few := labelled(all); few < 2 || few < 3 && a.high/a.low < 10 {
 		most := 6.0
 		if a.whole && a.high-a.low >= 1 {
 			most = min(most, a.high-a.low)
 		}
 		all = roundTicks(a.low, a.high, most)
-		for n := most - 1; n > 1 && !fits(all); n-- {
+		for n := most - 1; n > 1 && labelled(all) < len(all); n-- {
 			if fewer := roundTicks(a.low, a.high, n); len(fewer) > 1 {
 				all = fewer
 			}
 		}
 	}
-	for i := range all {
-		if a.zero > 0 && all[i].value == a.zero {
+	for i, t := range all {
+		if a.zero > 0 && t.value == a.zero {
 			all[i].label = "0"
 		}
 	}
 	with := a.roomFor(all, length, extent)
-	for i := range all {
-		if !slices.Contains(with, i) {
-			all[i].label = ""
+	for i, t := range all {
+		all[i].label = ""
+		if slices.Contains(with, i) {
+			all[i].label = strings.ReplaceAll(t.label, "-", "−")
 		}
-		all[i].label = strings.ReplaceAll(all[i].label, "-", "−")
 		if a.downward {
-			all[i].value = a.low + a.high - all[i].value
+			all[i].value = a.low + a.high - t.value
 		}
 	}
 	return all
@@ -91,10 +93,7 @@ func (a axis) ticks(length float64, extent func(label string) float64) (all []ti
 
 // roomFor returns the places of ticks whose labels have room, those of lower rank first.
 func (a axis) roomFor(all []tick, length float64, extent func(label string) float64) (with []int) {
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.UpTo(len(all))
 	slices.SortStableFunc(order, func(i, j int) int { return all[i].rank - all[j].rank })
 	for _, i := range order {
 		t := all[i]

@@ -3,7 +3,9 @@ package flags
 import (
 	"cmp"
 	"embed"
+	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -67,9 +69,9 @@ func newCommand(page string, f any, run func(cmd *cobra.Command, args []string) 
 	case what == "":
 		cmd.Args = terminal.NoArgs
 	case strings.HasSuffix(use, "..."):
-		cmd.Args = terminal.SomeArgs(what)
+		cmd.Args = terminal.Args(math.MaxInt, what)
 	default:
-		cmd.Args = terminal.ExactArgs(1, what)
+		cmd.Args = terminal.Args(1, what)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := terminal.CheckFlags(cmd); err != nil {
@@ -153,6 +155,9 @@ func (b *binder) flag(name, short string, columns []string, of reflect.Value) *p
 			must(variable(pflag.NewFlagSet("", pflag.PanicOnError), p, name, "", attributes).Value.Set(value))
 		}
 		f = variable(fl, p, name, short, attributes)
+		if c, is := f.Value.(*choice); is && how == "=" {
+			c.word, f.DefValue = value, value
+		}
 		attributes[fills] = append(attributes[fills], path[strings.LastIndexByte(path, '.')+1:])
 		f.Annotations = attributes
 		if value := attributes["alone"]; value != nil {
@@ -213,10 +218,34 @@ func variable(fl *pflag.FlagSet, p any, name, short string, attributes map[strin
 	case *[]float64:
 		fl.Float64SliceVarP(p, name, short, *p, "")
 		fl.Lookup(name).DefValue = strings.Join(lists.Map(*p, terminal.AsGiven), ",")
+	case pflag.Value:
+		fl.VarP(p, name, short, "")
 	default:
-		fl.VarP(p.(pflag.Value), name, short, "")
+		fl.VarP(&choice{of: reflect.ValueOf(p).Elem()}, name, short, "")
 	}
 	return fl.Lookup(name)
+}
+
+// choice is a flag for a value of an enumerated type, by its name. CheckFlags refuses other words.
+type choice struct {
+	of   reflect.Value
+	word string
+}
+
+func (c *choice) String() string { return c.word }
+
+// Type is the word for the value in help texts.
+func (c *choice) Type() string { return "string" }
+
+func (c *choice) Set(word string) error {
+	c.word = word
+	for i := range int64(20) { // more than a type has values
+		if c.of.SetInt(i); fmt.Sprint(c.of) == word {
+			return nil
+		}
+	}
+	c.of.SetInt(0)
+	return nil
 }
 
 // complete offers values of a flag.

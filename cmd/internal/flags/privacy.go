@@ -12,18 +12,14 @@ import (
 
 // PrivacyFlags say how much privacy is wanted, if any.
 type PrivacyFlags struct {
+	Adjacency                accounting.Adjacency
 	mu, epsilon, delta, clip float64
-	adjacency                string
 }
 
 // Choose returns the privacy that the flags ask for, nil for none.
 func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 	if f.epsilon != 0 && f.delta == 0 {
 		return nil, terminal.Usagef("--epsilon %v without a delta: use --delta, for example --delta 1e-6", f.epsilon)
-	}
-	adjacency, err := f.Adjacency()
-	if err != nil {
-		return nil, err
 	}
 	if f.mu == 0 && f.epsilon == 0 && f.delta == 0 {
 		if cmd.Flags().Changed("budgets") {
@@ -32,13 +28,7 @@ func (f *PrivacyFlags) Choose(cmd *cobra.Command) (*plan.Privacy, error) {
 		return nil, terminal.Refuse(cmd, "--%s is for a level of privacy: add --epsilon and --delta, or --mu", "clip")
 	}
 	return &plan.Privacy{Target: accounting.Target{Mu: f.mu, Epsilon: f.epsilon, Delta: f.delta}, Clip: f.clip,
-		Adjacency: adjacency}, nil
-}
-
-// Adjacency returns what neighbouring data sets are.
-func (f *PrivacyFlags) Adjacency() (accounting.Adjacency, error) {
-	a, err := accounting.ParseAdjacency(f.adjacency)
-	return a, terminal.Usage(err)
+		Adjacency: f.Adjacency}, nil
 }
 
 // AdjacencyText says what an adjacency is, by its name, of units that are protected: a record, a person or a silo.

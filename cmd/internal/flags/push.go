@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,9 +13,9 @@ import (
 
 // PushFlags are the flags of push-sum with noise: dpps.Plan, and the graphs of its rounds.
 type PushFlags struct {
-	plan               dpps.Plan
-	sequence, estimate string
-	given              func(flag string) bool
+	plan     dpps.Plan
+	sequence string
+	given    func(flag string) bool
 }
 
 // Check finds, before anything is read, flags that do not go together or make no sense. Used is whether DPPS runs at
@@ -32,23 +31,23 @@ func (f *PushFlags) Check(n *NetworkFlags, used, alone bool) error {
 	case f.given("push-sum c-prime") != f.given("push-sum lambda"):
 		return errors.New("--push-sum: c-prime and lambda: both or none")
 	}
-	p, err := f.Plan()
+	p := f.Plan()
 	switch c := p.Constants; {
 	case p.NoiseRate > 0 && !math.IsInf(p.B, 1) && math.IsInf(p.B/p.NoiseRate, 1):
 		return fmt.Errorf("--push-sum: laplace-b %v and gamma-n %v: epsilon = b/gamma-n is beyond all numbers", p.B, p.NoiseRate)
 	case f.given("push-sum c-prime") && !(c.C > 0 && !math.IsInf(c.C, 1) && c.Lambda > 0 && c.Lambda < 1):
 		return fmt.Errorf("constants C' = %v and lambda = %v: must be positive, and lambda below 1", c.C, c.Lambda)
 	}
-	return cmp.Or(p.Check(), err)
+	return p.Check()
 }
 
 // Plan returns what the flags say of the noise.
-func (f *PushFlags) Plan() (p dpps.Plan, err error) {
-	p = f.plan
-	if p.Source, err = dpps.ParseSource(f.estimate); err == nil && f.given("push-sum c-prime") {
+func (f *PushFlags) Plan() dpps.Plan {
+	p := f.plan
+	if f.given("push-sum c-prime") {
 		p.Source = dpps.Given
 	}
-	return p, err
+	return p
 }
 
 // Sequence returns the graphs of DPPS, what to call them, and what a user should know of them.

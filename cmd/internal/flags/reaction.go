@@ -29,12 +29,11 @@ func completeReactions(*cobra.Command, []string, string) ([]string, cobra.ShellC
 
 // CheckTrust says at once which flags are for attackers that do not see everything.
 func (f *ReactionFlags) CheckTrust(cmd *cobra.Command, t *ThreatFlags, attacker string) error {
-	trust, err := threat.ParseTrust(t.trust)
-	if err != nil || f.reaction == "" || attacker == "" || trust.HasNodes() {
-		return nil // others check that
+	if f.reaction == "" || attacker == "" || t.trust.HasNodes() {
+		return nil
 	}
 	return terminal.Usagef("under --trust %v everybody sees all messages, and numbers hold however gradients react: "+
-		"leave out --attacker and --reaction", trust)
+		"leave out --attacker and --reaction", t.trust)
 }
 
 // Choose puts what the flags say of a scenario to the options.

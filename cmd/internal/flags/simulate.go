@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mafalda/accounting"
 	"mafalda/cmd/internal/terminal"
 	"mafalda/graph"
 	"mafalda/internal/fault"
@@ -37,7 +36,6 @@ type SimulateFlags struct {
 	steps, participations, separation int
 	config                            simulate.Config       // what flags bind directly
 	options                           simulate.StudyOptions // likewise
-	adjacency, sampling               string
 }
 
 // Study checks flags and input, cheapest first, and returns the study; kept is whether it will have a folder. What a
@@ -58,10 +56,7 @@ func (f *SimulateFlags) Study(cmd *cobra.Command, kept bool, note func(...string
 	if err := f.checkRoom(steps, options, kept); err != nil {
 		return nil, err
 	}
-	if options.Adjacency, err = accounting.ParseAdjacency(f.adjacency); err == nil {
-		err = options.Check()
-	}
-	if err != nil {
+	if err := options.Check(); err != nil {
 		return nil, SimulateError(err)
 	}
 	n, err := f.inputs(&config, note)
@@ -111,15 +106,12 @@ func (f *SimulateFlags) inputs(c *simulate.Config, note func(...string)) (*graph
 	return n, SimulateError(err)
 }
 
-// studyOptions returns the options of the study, without the adjacency. Defaults depend on the sampling.
+// studyOptions returns the options of the study. Defaults depend on the sampling.
 func (f *SimulateFlags) studyOptions(cmd *cobra.Command, spec workload.Spec) (o simulate.StudyOptions, err error) {
 	given := cmd.Flags().Changed
 	o = f.options
 	if o.Methods, o.Folders, err = f.named(); err != nil {
 		return o, err
-	}
-	if o.Sampling, err = participation.ParseScheme(f.sampling); err != nil {
-		return o, SimulateError(err)
 	}
 	if !given("methods") {
 		if f.network.GraphSequence != "" { // it comes with the network

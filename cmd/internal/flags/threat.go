@@ -16,11 +16,12 @@ type ThreatFlags struct {
 	Manifest *export.Manifest // manifest of that export, once Algorithm has loaded it
 	shares   *export.SharedNoise
 
-	algorithm, trust string
-	coalitions       string
-	own, shared      float64
-	secure, forget   bool
-	training         WorkloadFlags
+	algorithm      string
+	trust          threat.Trust
+	coalitions     string
+	own, shared    float64
+	secure, forget bool
+	training       WorkloadFlags
 }
 
 var algorithmNames = [...]string{"dp-d-sgd", "antipgd", "muffliato", "decor", "zip-dl", "mf-d-sgd"}
@@ -60,10 +61,7 @@ func (f *ThreatFlags) Algorithm(cmd *cobra.Command, steps int) (threat.Algorithm
 // There is at least one. Under SecLDP, where nodes share noise and no attacker is named, it is any of the coalitions
 // that the export withstands, or of --trust coalitions.
 func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph) ([]threat.Attacker, error) {
-	trust, err := threat.ParseTrust(f.trust)
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
+	trust := f.trust
 	base := threat.Attacker{Trust: trust, SecureSummation: f.secure, ForgetOwnNoise: f.forget}
 	if (f.secure || f.forget) && trust.Public() {
 		return nil, terminal.Usagef("--trust %v: secure-summation and forget-own-noise are of pndp", trust)
@@ -71,6 +69,7 @@ func (f *ThreatFlags) Attackers(names string, a threat.Algorithm, g *graph.Graph
 	if err := f.checkCoalitions(names, trust, a); err != nil {
 		return nil, err
 	}
+	var err error
 	switch {
 	case !trust.HasNodes() && names != "":
 		return nil, terminal.Usagef("under --trust %v everybody sees all messages: leave out --attacker", trust)

@@ -69,7 +69,7 @@ func (f *ThreatFlags) trained(cmd *cobra.Command, a threat.Algorithm, steps int)
 // seed.
 func (f *ThreatFlags) WithNetworks(a threat.Algorithm, n *graph.Network, seed uint64) (threat.Algorithm, error) {
 	q := a.Training().Spec.GraphSequence
-	if trust, err := threat.ParseTrust(f.trust); err == nil && !trust.Public() && q != nil && n.Sequence == nil {
+	if !f.trust.Public() && q != nil && n.Sequence == nil {
 		return a, terminal.Usagef("%s is for networks that take turns: name their file with --graph-changes sequence:FILE (it was %s)",
 			f.Exported, q.Source)
 	}

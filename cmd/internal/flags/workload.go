@@ -18,7 +18,7 @@ import (
 // WorkloadFlags say what is trained on the network and what of it counts: a workload.Spec.
 type WorkloadFlags struct {
 	spec        workload.Spec // what flags bind directly
-	kind, rates string
+	rates       string
 	averageLast int
 }
 
@@ -36,11 +36,6 @@ func (f *WorkloadFlags) Spec(cmd *cobra.Command) (workload.Spec, error) {
 		s.Weights = workload.LastSteps(last)
 	}
 	var err error
-	if f.kind != "" {
-		if s.Kind, err = workload.ParseKind(f.kind); err != nil {
-			return s, terminal.Usage(err)
-		}
-	}
 	if f.rates != "" {
 		s.LearningRates, err = readRates(f.rates)
 	}

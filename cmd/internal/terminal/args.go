@@ -81,20 +81,11 @@ func commandMeant(cmd *cobra.Command, word string) string {
 	return DidYouMean(word, names)
 }
 
-func ExactArgs(n int, what string) cobra.PositionalArgs {
+// Args refuses command lines without arguments, or with more than that.
+func Args(most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) == 0 || len(args) > most {
 			return Usagef("%s needs %s (see '%s --help')", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
-	}
-}
-
-// SomeArgs is cobra's MinimumNArgs(1), with an error of usage.
-func SomeArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return ExactArgs(1, what)(cmd, args)
 		}
 		return nil
 	}

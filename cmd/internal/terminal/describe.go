@@ -52,6 +52,16 @@ func NewDescribeCmd() *cobra.Command {
 	}
 }
 
+// commandsBelow returns the commands of a command, and theirs, that help lists.
+func commandsBelow(cmd *cobra.Command) (all []*cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			all = append(append(all, c), commandsBelow(c)...)
+		}
+	}
+	return all
+}
+
 // described returns the description of a command, without the flags that all commands have.
 func described(c *cobra.Command) describedCommand {
 	_, arguments, _ := strings.Cut(c.Use, " ")

@@ -93,29 +93,38 @@ func (p *Progress) Busy(what string) {
 			case <-ended:
 				return
 			case <-tick.C:
-				p.say(ended, PlainLine(what))
+				p.mu.Lock()
+				if p.waiting == ended && time.Since(p.since) >= progressDelay {
+					p.say(unknown, what)
+				}
+				p.mu.Unlock()
 			}
 		}
 	}()
 }
 
-// say writes what is being done, unless that has ended.
-func (p *Progress) say(ended chan struct{}, what string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	took := time.Since(p.since)
-	since := fmt.Sprintf(" … %d s", int(took.Seconds()))
-	switch {
-	case p.waiting != ended || took < progressDelay:
-	case p.log:
-		fmt.Fprintf(p.out, "computing: %s%s\n", what, since)
-	default:
-		p.draw(cut(what, p.columns()-1-displaywidth.String(since)) + since)
-	}
-}
+const unknown = -1 // fraction of the work
 
-// draw writes a line in the place of the last one.
-func (p *Progress) draw(text string) {
+// say writes what is being done, how much of it is done, and how long that took or the rest takes.
+func (p *Progress) say(fraction float64, what string) {
+	what = PlainLine(what)
+	took, done := fmt.Sprintf(" … %d s", int(time.Since(p.since).Seconds())), ""
+	if fraction >= 0 {
+		took, done = p.left(fraction), fmt.Sprintf(", %.0f %%", math.Floor(100*fraction))
+	}
+	switch {
+	case p.events != nil:
+		p.events.tell(progressEvent{Doing: what, Fraction: &fraction})
+		return
+	case p.log:
+		fmt.Fprintf(p.out, "computing: %s%s%s\n", what, done, took)
+		return
+	case fraction >= 0:
+		const bar = 24
+		full := int(p.furthest * bar)
+		took += fmt.Sprintf(" %3.0f%% |%s%s|", math.Floor(100*p.furthest), strings.Repeat("█", full), strings.Repeat(" ", bar-full))
+	}
+	text := cut(what, cmp.Or(terminalWidth(p.out), 80)-1-displaywidth.String(took)) + took
 	n := displaywidth.String(text)
 	fmt.Fprint(p.out, "\r"+text+strings.Repeat(" ", max(p.width-n, 0)))
 	p.width = n
@@ -150,26 +159,11 @@ func (p *Progress) Show(fraction float64, description string) {
 		return
 	}
 	p.drawn = now
-	description = PlainLine(description)
-	left := p.left(fraction)
-	switch {
-	case p.events != nil:
-		p.events.tell(progressEvent{Doing: description, Fraction: &fraction})
-		return
-	case p.log:
-		fmt.Fprintf(p.out, "computing: %s, %.0f %%%s\n", description, math.Floor(100*fraction), left)
-		return
-	case p.waiting != nil:
+	if p.waiting != nil {
 		p.rest()
 	}
-	const bar, beside = 24, 12 // its length, and what stands around it
-	done := int(p.furthest * bar)
-	p.draw(fmt.Sprintf("%s%s %3.0f%% |%s%s|", cut(description, p.columns()-bar-beside-displaywidth.String(left)), left,
-		math.Floor(100*p.furthest), strings.Repeat("█", done), strings.Repeat(" ", bar-done)))
+	p.say(fraction, description)
 }
-
-// columns returns the width of the terminal.
-func (p *Progress) columns() int { return cmp.Or(terminalWidth(p.out), 80) }
 
 // left says how long the rest takes, if it goes on as it has since the work was first counted; nothing while too little
 // has been.
