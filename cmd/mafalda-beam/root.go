@@ -79,7 +79,7 @@ const group = "Beam"
 // bind adds the flags to a command, and has them checked before it runs.
 func (w *where) bind(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	terminal.ChoiceVar(cmd, &w.runner, "runner", prism, runners(), "of Beam: "+strings.Join(runners(), ", "))
+	fl.StringVar(&w.runner, "runner", prism, "of Beam: "+strings.Join(runners(), ", "))
 	fl.StringVar(&w.endpoint, "endpoint", "", "`HOST:PORT` of the runner's job service (default: Prism in this process)")
 	fl.StringVar(&w.workers, "workers", "",
 		"`HOST:PORT` where 'mafalda-beam workers' listens, as the runner sees it (default: this process computes)")

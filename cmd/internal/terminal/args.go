@@ -160,10 +160,3 @@ func Complete(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
 		panic(err) // a flag that does not exist
 	}
 }
-
-// ChoiceVar is StringVar of a command's flags for one of some words, which it offers.
-func ChoiceVar(cmd *cobra.Command, p *string, name, value string, words []string, usage string) {
-	cmd.Flags().StringVar(p, name, value, usage)
-	Complete(cmd, name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.Flags().SetAnnotation(name, Words, words) // of a flag that exists
-}
