@@ -86,7 +86,7 @@ func (b blt) parameters() Parameters {
 	theta, omega := b.buffers()
 	out.Buffers = len(theta)
 	for i := range theta {
-		if w := omega[i]; cmplx.IsNaN(w - w) {
+		if w := omega[i]; cmplx.IsNaN(w) || cmplx.IsInf(w) {
 			out.Theta, out.Omega = nil, nil // poles coincide: only the sections say what it is
 			break
 		}

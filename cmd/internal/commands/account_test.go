@@ -113,8 +113,8 @@ func TestAccountResumes(t *testing.T) {
 		return mafalda(append([]string{"account", "--graph", "florentine", "--attacker", "all", "-o", dir, "--T"}, args...)...)
 	}
 	code, first, errs := run("5")
-	if code != 0 || !strings.Contains(first, "exposure.png") {
-		t.Fatalf("code %d, %s%s", code, first, errs)
+	if _, err := os.Stat(filepath.Join(dir, "exposure.png")); code != 0 || err != nil || !strings.Contains(first, dir) {
+		t.Fatalf("code %d, %v, %s%s", code, err, first, errs)
 	}
 	cells, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
 	if err != nil || len(cells) != 15 {
@@ -175,8 +175,9 @@ func TestAccountGrowth(t *testing.T) {
 	if *late.Asymptote != 0.2 || math.Abs(*late.Others-0.2) > math.Abs(*early.Others-0.2) || math.Abs(*late.Neighbours-0.2) > 0.02 {
 		t.Errorf("%+v, %+v", early, late)
 	}
-	if code, out, errs := mafalda(append(args, "-o", dir)...); code != 0 || !strings.Contains(out, "growth.png") {
-		t.Errorf("code %d, %s%s", code, out, errs)
+	code, out, errs = mafalda(append(args, "-o", dir)...)
+	if _, err := os.Stat(filepath.Join(dir, "growth.png")); code != 0 || err != nil || !strings.Contains(out, dir) {
+		t.Errorf("code %d, %v, %s%s", code, err, out, errs)
 	}
 }
 
