@@ -16,7 +16,7 @@ const (
 	//
 	// A record is then in no two steps whose columns of a C of w bands have a row in common, and its group's steps are
 	// as private as the same number of rounds of the Poisson-subsampled Gaussian mechanism with columns of norm one
-	// (Choquette-Choo et al. 2023, "(Amplified) Banded Matrix Factorization"), which package accounting composes.
+	// (Choquette-Choo et al. 2023, "(Amplified) Banded Matrix Factorization"), which package pld composes.
 	Poisson
 	// Bins visits b batches in turn into which a node has put every record once, in secret, independently of all others
 	// and uniformly (BinsSampling): batches of random size. A permutation of the records that is cut into equal batches

@@ -21,7 +21,7 @@ func (b Budget) NumberBytes() int {
 	return 8
 }
 
-// Bytes returns the memory of these numbers for each parameter of the model.
+// Bytes returns the bytes that a node needs to keep this many numbers for each parameter of the model.
 func (b Budget) Bytes(numbers int) float64 {
 	return float64(numbers) * float64(b.Dim) * float64(b.NumberBytes())
 }

@@ -40,11 +40,12 @@ type Solution struct {
 	OneLevelLoss float64
 	OneBatchLoss float64          // least loss where every person is in one batch; 0 if unknown, or if no person is in several
 	Sampling     *export.Sampling // how batches are to be drawn, with an (ε, δ) asked for
-	// ErrorAtPrivacy is the squared error with the noise for the (ε, δ) asked for, in units of the clip, and the other the
-	// same error of Cyclic, the dense optimum for batches in turn; 0 if unknown. DPDSGDRatio is the error of DP-D-SGD with Poisson
-	// sampling over ErrorAtPrivacy; 0 where it is not known, or not comparable.
+	// ErrorAtPrivacy is the squared error with the noise for the (ε, δ) asked for, over clip²; 0 if unknown.
+	// CyclicErrorAtPrivacy is that error of the dense optimum for batches in turn; 0 if unknown.
 	ErrorAtPrivacy, CyclicErrorAtPrivacy float64
-	DPDSGDRatio                          float64
+	// DPDSGDRatio is the error of DP-D-SGD with Poisson sampling at the same (ε, δ), over ErrorAtPrivacy; 0 if it was not
+	// computed, +Inf where DP-D-SGD has no noise for the (ε, δ), or does not compare.
+	DPDSGDRatio float64
 
 	Ending    Ending
 	Took      time.Duration

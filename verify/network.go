@@ -148,7 +148,7 @@ func (v *verification) skipNetwork() {
 	}
 }
 
-// writeNodes writes nodes.csv as the export of a graph has it.
+// writeNodes writes the nodes.csv that an export of this graph has to have; where nodes share noise, with their own_std.
 func (v *verification) writeNodes(w io.Writer, g *graph.Graph) error {
 	if s := v.export.Shared; s != nil && len(s.Own) == g.Nodes() { // else it is another graph
 		return s.Nodes(g).Write(w)

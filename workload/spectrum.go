@@ -37,8 +37,8 @@ func Risks() []string { return []string{ExcessRisk, Distance, WorstRatio} }
 // Unknown reports whether the loss has a single second derivative, unknown which.
 func (s *Spectrum) Unknown() bool { return s != nil && s.Risk == WorstRatio }
 
-// Interval returns second derivatives from low to high, in equal ratios and from high/1000 on if low is 0, one of which is the
-// loss's, unknown which.
+// Interval returns the spectrum of a loss with a single second derivative, which is one of eight, unknown which: these lie from low
+// to high, each the same multiple of the one before. If low is 0, the first one is 0 and the others lie from high/1000 to high.
 func Interval(low, high float64) *Spectrum {
 	const points = 8
 	s := &Spectrum{Risk: WorstRatio}

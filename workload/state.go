@@ -90,9 +90,9 @@ func (s *State[F]) Models() []F { return s.models }
 // Model returns node u's model.
 func (s *State[F]) Model(u int) []F { return s.models[u*s.size : (u+1)*s.size] }
 
-// Descend takes the gradients of the step with their noise (n×d): Models returns the messages then. With gradient
-// tracking, it begins with gossip, unless there are no networks. It panics if there are not n·d numbers, or after the
-// last step.
+// Descend moves the models along the gradients of the step with their noise (n×d). From then until Gossip, Models returns the
+// messages: the models as they are sent. With gradient tracking, Descend begins with gossip, unless networks is nil. It panics
+// if there are not n·d numbers, or after the last step.
 func (s *State[F]) Descend(gradients []F, networks *Networks) {
 	if len(gradients) != len(s.models) || s.step == len(s.rates) {
 		panic(mat.ErrShape)

@@ -68,7 +68,8 @@ func Cut(steps, count int) []Blocks {
 	return []Blocks{{short + 1, more}, {short, count - more}}
 }
 
-// fineStep is the step of a grid in standard deviations of a block's loss; coarseStep of a first guess.
+// fineStep and coarseStep are steps of a grid of losses, in standard deviations of a block's loss: results are computed with
+// fineStep, the first guess of NoiseMultiplier with coarseStep.
 const fineStep, coarseStep = 0.012, 0.05
 
 // Epsilon returns an ε for which the mechanism is (ε, δ)-DP with this noise multiplier: a little above the least. It is

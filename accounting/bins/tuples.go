@@ -13,7 +13,8 @@ type tuples struct {
 // maxTuples is how many multisets of a size are listed at most.
 const maxTuples = 50000
 
-// allTuples returns the multisets of 1, of 2, and of the largest number of bins whose multisets can be listed.
+// allTuples returns the multisets of bins of up to three sizes: 1, 2, and the largest size, of maxTupleSize at most, that has no
+// more than maxTuples multisets.
 func allTuples(gram []float64, bins int) []*tuples {
 	all := []*tuples{newTuples(gram, bins, 1)}
 	largest := 1

@@ -77,12 +77,12 @@ func (m massPair) times(fraction float64) massPair { return massPair{m.p * fract
 
 func (m massPair) plus(o massPair) massPair { return massPair{m.p + o.p, m.q + o.q} }
 
-// A sweep places the outcomes of bins on nodes, from the least loss to the largest.
+// A sweep places the outcomes of a histogram's bins on the nodes of a lattice, from the least loss to the largest.
 type sweep struct {
-	step   float64
-	at     []int      // node of bin i at i+1, and one below all of them
-	bins   []massPair // what is not placed yet, for its own node
-	placed []float64  // mass on the nodes
+	step   float64    // step of the lattice
+	at     []int      // nodes in steps: at[i+1] is the node of bin i, at[0] one below all of them
+	bins   []massPair // mass of every bin that is not placed yet, a pair for the bin's own node
+	placed []float64  // mass under P on every node, in the order of at
 }
 
 // rise returns the ratio of e^loss at node i+1 to e^loss at node k+1.

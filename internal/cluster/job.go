@@ -45,7 +45,7 @@ type Engine interface {
 // part returns what a shard is called.
 func (j *Job) part(shard string) string { return shard + "/" + strconv.Itoa(j.Of) }
 
-// shardCommand returns the words of a shard.
+// shardCommand returns the command that runs one part of the grid, such as 3/20: the words of Command, and the part as the last one.
 func (j *Job) shardCommand(part string) []string {
 	return append(j.Command[:len(j.Command):len(j.Command)], part)
 }

@@ -40,7 +40,8 @@ const strip = 128
 func (p *tridiagonalPanel) v(i int) []float64 { return p.vw[i*p.n : (i+1)*p.n] }
 func (p *tridiagonalPanel) w(i int) []float64 { return p.wv[i*p.n : (i+1)*p.n] }
 
-// reduce makes the reflectors of the columns from on.
+// reduce makes the reflectors of one panel, the columns from, ..., to-1 of A. It writes them to a, above the diagonal, and the
+// numbers of these columns to d, e and tau; the panel keeps v and w of every reflector for update.
 func (p *tridiagonalPanel) reduce(a []float64, from, to int, d, e, tau []float64) {
 	n := p.n
 	p.width = to - from

@@ -201,7 +201,7 @@ func (c Curve) drawn(axes Axes, index int) drawnCurve {
 	return d
 }
 
-// draw draws the band, the line and the points, which say their words where a format can.
+// draw draws the band, the line and the points of a curve. The text of a point, in Says, is a tooltip in SVG, and nowhere else.
 func (d drawnCurve) draw(p *page, f frame) {
 	place := func(values []float64) (at []Point) {
 		for i, y := range values {
