@@ -118,23 +118,23 @@ func (s *Span) Basis(bits uint) []Vector {
 type Exposure struct{ Seen, Hidden float64 }
 
 const (
-	margin   = 192     // binary digits beyond twice those that are lost
-	far      = 150     // digits of a share that are right: margin, but for sums and growth
+	margin   = 256     // binary digits beyond those that are lost
+	far      = 150     // digits of a share that are right: margin, but for sums, growth, and what lost may be too small by
 	mostBits = 1 << 15 // of numbers
 )
 
 // Explain returns how much of the variance of some sources is explained by what is known, given the sources' rows in it,
-// with all columns, and their number. With C of columns c_j the share is c_jᵀ(CᵀC)⁻¹c_j, sources having variance one;
-// (CᵀC) is factorized after Cholesky, and its least pivot says how many digits are lost. It is exact for sources that
-// nothing known depends on. The error wraps consensus.ErrTooLarge, or is the context's.
+// with all columns, and their number. With rows c_j of C the share is c_jᵀ(CᵀC)⁻¹c_j, sources having variance one;
+// CᵀC is factorized after Cholesky, and the norm of its inverse says how many digits are lost. It is exact for sources
+// that nothing known depends on. The error wraps consensus.ErrTooLarge, or is the context's.
 func Explain(ctx context.Context, sources []int, known func(bits uint) (rows []Vector, columns int)) ([]Exposure, error) {
-	for bits := uint(256); bits <= mostBits; {
+	for bits := uint(320); bits <= mostBits; {
 		rows, columns := known(bits)
 		lower, lost := factorize(ctx, rows, columns, bits)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if need := (2*lost + margin + 63) / 64 * 64; need > bits {
+		if need := (lost + margin + 63) / 64 * 64; need > bits {
 			bits = need
 			continue
 		}
@@ -160,8 +160,8 @@ func Explain(ctx context.Context, sources []int, known func(bits uint) (rows []V
 // triangle is lower triangular, row by row.
 type triangle [][]*big.Int
 
-// factorize returns L with LLᵀ = CᵀC, and how many binary digits its least pivot has lost; all of them if CᵀC is singular
-// as far as can be told. If the context ends it returns something else.
+// factorize returns L with LLᵀ = CᵀC, and how many binary digits the norm of its inverse has, which are lost; more
+// than there are if CᵀC is singular as far as can be told. If the context ends it returns something else.
 func factorize(ctx context.Context, rows []Vector, columns int, bits uint) (lower triangle, lost uint) {
 	lower = lists.Make(columns, func(i int) []*big.Int {
 		return lists.Make(i+1, func(int) *big.Int { return new(big.Int) })
@@ -186,13 +186,33 @@ func factorize(ctx context.Context, rows []Vector, columns int, bits uint) (lowe
 				continue
 			}
 			if x.Sign() <= 0 {
-				return nil, bits
+				return nil, 2 * bits
 			}
-			lost = max(lost, 2*bits-min(2*bits, uint(x.BitLen())))
 			x.Sqrt(x)
 		}
 	}
-	return lower, lost
+	return lower, lower.lost(bits)
+}
+
+// lost returns about how many binary digits the norm of (LLᵀ)⁻¹ has, by what it does to a vector that favours no direction.
+// Pivots do not say it: rows may be close to dependent, by far, with none of them close to those before. Where rounding has
+// spoilt L, the norm is about what numbers of these digits have at most.
+func (l triangle) lost(bits uint) uint {
+	state, x := uint64(1), make(Vector, len(l))
+	for i := range x { // signs of a congruential generator
+		state = state*6364136223846793005 + 1442695040888963407
+		x[i] = Entry{i, new(big.Int).Lsh(big.NewInt(1-2*int64(state>>63)), bits)}
+	}
+	most, w := uint(0), l.solve(x, bits)
+	for i := len(l) - 1; i >= 0; i-- {
+		w[i].Quo(w[i].Lsh(w[i], bits), l[i][i])
+		most = max(most, uint(w[i].BitLen()))
+		var product big.Int
+		for k, y := range l[i][:i] {
+			w[k].Sub(w[k], product.Rsh(product.Mul(y, w[i]), bits))
+		}
+	}
+	return max(most, bits) - bits
 }
 
 // reduce subtracts the products of two rows from x, as far as the first one goes.
@@ -205,18 +225,28 @@ func reduce(x *big.Int, a, b []*big.Int) {
 	}
 }
 
-// explained returns ‖L⁻¹c‖² of a row, with twice as many binary digits.
-func (l triangle) explained(c Vector, bits uint) *big.Int {
-	first := c[0].Column
+// solve returns L⁻¹c.
+func (l triangle) solve(c Vector, bits uint) []*big.Int {
 	w := lists.Make(len(l), func(int) *big.Int { return new(big.Int) })
+	if len(c) == 0 {
+		return w
+	}
+	first := c[0].Column
 	for _, e := range c {
 		w[e.Column].Lsh(e.Value, bits)
 	}
-	sum := new(big.Int)
 	for i, x := range w[first:] {
 		row := l[first+i]
 		reduce(x, w[first:first+i], row[first:])
 		x.Quo(x, row[first+i])
+	}
+	return w
+}
+
+// explained returns ‖L⁻¹c‖² of a row, with twice as many binary digits.
+func (l triangle) explained(c Vector, bits uint) *big.Int {
+	sum := new(big.Int)
+	for _, x := range l.solve(c, bits) {
 		sum.Add(sum, new(big.Int).Mul(x, x))
 	}
 	return sum

@@ -114,3 +114,39 @@ func TestExposuresAreBounds(t *testing.T) {
 		}
 	})
 }
+
+// Digits that are lost are seen where no pivot is small: rows of a path with two leaves at either end.
+func TestDigitsOfIllConditionedViews(t *testing.T) {
+	const n = 100
+	pairs := [][2]int{{1, n}, {1, n + 1}, {n - 2, n + 2}}
+	for v := range n - 1 {
+		pairs = append(pairs, [2]int{v, v + 1})
+	}
+	g := protocoltest.FromEdges(t, n+3, pairs...)
+	o := &Observation{Weights: consensus.NewWeights(protocoltest.GossipOf(t, g, graph.Metropolis).Matrix()),
+		Known: func(v int) bool { return v == 0 }, Seen: func(v int) bool { return v == 1 }}
+	s, err := o.Observe(context.Background(), Forever)
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := func(bits uint) []*big.Int {
+		rows := s.Basis(bits)
+		lower, _ := factorize(context.Background(), rows, len(s.Messages), bits)
+		return lists.Map(rows, func(row Vector) *big.Int { return lower.explained(row, bits) })
+	}
+	var enough uint
+	if _, err := Explain(context.Background(), nil, func(bits uint) ([]Vector, int) {
+		enough = bits
+		return s.Basis(bits), len(s.Messages)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const more = 256
+	fine := explained(enough + more)
+	for at, x := range explained(enough) {
+		if lost := x.Sub(x.Lsh(x, 2*more), fine[at]); lost.BitLen() > int(2*(enough+more)-far) {
+			t.Fatalf("with %d bits node %d is wrong in digit %d, not %d", enough, s.Hidden[at],
+				2*int(enough+more)-lost.BitLen(), far)
+		}
+	}
+}
