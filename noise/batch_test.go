@@ -76,6 +76,18 @@ func TestNothingBurned(t *testing.T) {
 		t.Error(err)
 	}
 	d = reopen(t, dir, State{Path: path})
+	d.std = math.Inf(1)
+	deaf := func(next func([]float64) error) error {
+		_ = next(make([]float64, 3))
+		return nil
+	}
+	if err := d.Batch(1, deaf, func() error { t.Error("published"); return nil }); !errors.Is(err, ErrNumbers) {
+		t.Errorf("rows that were not looked at: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	d = reopen(t, dir, State{Path: path})
 	if err := d.disk.state.file.Close(); err != nil {
 		t.Fatal(err)
 	}

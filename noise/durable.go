@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -212,7 +213,7 @@ func (s *Stream) Batch(count int, prepare func(next func(dst []float64) error) e
 		return s.err
 	}
 	drawn, carried := 0, s.carried
-	if s.err = prepare(func(dst []float64) error {
+	err := prepare(func(dst []float64) error {
 		if drawn == count {
 			return io.EOF
 		}
@@ -221,10 +222,11 @@ func (s *Stream) Batch(count int, prepare func(next func(dst []float64) error) e
 			drawn++
 		}
 		return err
-	}); s.err != nil || s.issue(drawn) != nil {
+	})
+	if s.err = cmp.Or(s.err, err); s.err != nil || s.issue(drawn) != nil { // a row that failed ends it, whatever prepare says
 		return s.err
 	}
-	err := publish()
+	err = publish()
 	if err == nil || s.disk == nil {
 		return err
 	}
