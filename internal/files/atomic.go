@@ -59,7 +59,10 @@ func writeWhole(path string, write func(io.Writer) error, replace bool, mode os.
 	if err := write(p); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	return cmp.Or(p.Finish(), p.Publish())
+	if err := p.Finish(); err != nil {
+		return err
+	}
+	return p.Publish()
 }
 
 // Move moves the file tmp to place. Without force it fails with os.ErrExist if there is a file by now, where the file

@@ -35,6 +35,21 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+// What cannot be brought to the disk takes no file's place.
+func TestWriteFileThatFailsToFinish(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := WriteFile(path, func(w io.Writer) error { return w.(*Private).file.Close() }, true)
+	if !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a file that was closed: %v", err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "old" || err != nil {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+}
+
 // A link is not replaced, what it points to is; permissions stay.
 func TestWriteFileThroughLink(t *testing.T) {
 	dir := t.TempDir()
