@@ -129,3 +129,19 @@ func TestSiloIsInEveryRound(t *testing.T) {
 		}
 	})
 }
+
+// Whether cyclic patterns are a partition is said without them: a hundred million steps took minutes.
+func TestCyclicPartitions(t *testing.T) {
+	for steps := 1; steps <= 14; steps++ {
+		for k := 1; k <= steps; k++ {
+			for b := 1; b <= steps; b++ {
+				if c, err := NewCyclic(steps, k, b); err == nil && IsPartition(c) != isPartition(c.Patterns(), steps) {
+					t.Errorf("%v: %v", c, IsPartition(c))
+				}
+			}
+		}
+	}
+	if c, err := NewCyclic(1e9, 2, 5e8); err != nil || !IsPartition(c) {
+		t.Errorf("%v, %v", c, err)
+	}
+}

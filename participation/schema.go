@@ -63,6 +63,9 @@ func Relaxation(s Schema) Schema {
 // only then, nothing is lost by keeping the columns of a strategy orthogonal on every pattern (docs/mathematics.md,
 // section 4).
 func IsPartition(s Schema) bool {
+	if c, ok := s.(Cyclic); ok { // whose patterns may be many
+		return c.participations == 1 || c.steps <= c.participations*c.separation
+	}
 	enumerated, ok := s.(interface{ Patterns() [][]int })
 	if !ok {
 		return s.Participations() == 1 || s.Separation() == 1 && s.Participations() == s.Steps()
