@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mafalda/cmd/internal/results"
 	"mafalda/export"
 	"mafalda/simulate"
 )
@@ -46,6 +47,12 @@ func TestOptimizeBins(t *testing.T) {
 		t.Errorf("in turn: %v and %v", cyclic.ErrorAtPrivacy, m.CyclicErrorAtPrivacy)
 	}
 	useBins(t, dir, m)
+
+	var text bytes.Buffer
+	s.Samples, s.Failure, s.Seed = 4096, 1.24e-6, new(uint64)
+	if err := results.ExportDocument(&m, nil, "").Text(&text); err != nil || !strings.Contains(text.String(), "a chance of 1.3e-06 (") {
+		t.Errorf("the chance that samples mislead, rounded up: %v\n%s", err, &text)
+	}
 }
 
 // simulateRows runs a simulation with --json and returns its rows.
