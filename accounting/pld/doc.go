@@ -5,7 +5,7 @@
 //
 // Let every record take part in a round with probability q, independently of all others, and let it stay secret in
 // which rounds it does. A mechanism is then more private than its noise alone says, and it is not μ-GDP. Compose makes a
-// Distribution of such rounds: that of the privacy losses log P/Q of the pair
+// Distribution of such rounds, the distribution of the privacy losses log P/Q of the pair
 //
 //	P = (1-q)N(0, s²) + qN(1, s²), Q = N(0, s²)      for a removed record, and Q, P for an added one
 //

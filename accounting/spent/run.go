@@ -45,8 +45,8 @@ type Phase struct {
 
 	// Clip is the norm to which a contribution is clipped, the 2-norm. The noise of a number has the standard deviation
 	// Sigma, of laplace the scale; NoiseMultiplier is the same over Clip; and Epsilon is what is announced for a round: of
-	// gaussian by the classical formula, Sigma = Sensitivity (default: Clip) · √(2 ln(1.25/δ))/Epsilon, δ AnnouncedDelta or
-	// that of the run, of laplace Clip/Epsilon.
+	// gaussian by the classical formula, Sigma = Sensitivity (default: Clip) · √(2 ln(1.25/δ))/Epsilon, where δ is
+	// AnnouncedDelta or the delta of the run; of laplace by Sigma = Clip/Epsilon.
 	Clip            float64 `toml:"clip" in:"[0,)" of:"gaussian matrix laplace"`
 	Sigma           float64 `toml:"sigma" in:"[0,)"`
 	NoiseMultiplier float64 `toml:"noise_multiplier" in:"[0,)"`
@@ -67,8 +67,8 @@ type Phase struct {
 	growth         *strategy.Growth
 	strategy       strategy.Strategy // C
 
-	// Parameters counts those of the model: laplace noise of 2-norms, and svt. Fraction is uploaded of them. The ε of the
-	// values that are sent is EpsilonRelease, or else ⌈Fraction·Parameters⌉·NoiseVar.
+	// Parameters is the number of the model's parameters, which laplace noise of 2-norms and svt need. Fraction is the
+	// share of the parameters that is uploaded. The ε of the values that are sent is EpsilonRelease, or else ⌈Fraction·Parameters⌉·NoiseVar.
 	Parameters     int     `toml:"parameters" in:"[0,)" need:"laplace svt"`
 	Fraction       float64 `toml:"fraction" in:"[0,1]" of:"svt" need:"svt"`
 	NoiseVar       float64 `toml:"noise_var" in:"[0,)" of:"svt" need:"svt"`

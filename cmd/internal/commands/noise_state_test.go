@@ -121,7 +121,7 @@ func TestNoiseLostRow(t *testing.T) {
 	}
 }
 
-// A file of rows that is interrupted leaves nothing, and nothing is used up; a row that cannot be written is none.
+// A file of rows that is interrupted leaves no file and uses up no row; a row that cannot be written is not used up.
 func TestNoiseInterrupted(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -83,7 +83,7 @@ func (f *outcomeFlags) show(cmd *cobra.Command, data any, says *document.Documen
 	return f.Show(cmd, data, says.Text)
 }
 
-// gridFlags are those of a command whose cells may be computed in shards.
+// gridFlags are the flags of a command whose cells may be computed in shards.
 type gridFlags struct {
 	outcomeFlags
 	shard grids.ShardFlags

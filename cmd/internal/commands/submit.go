@@ -121,7 +121,7 @@ func (f *submitFlags) choose(cmd *cobra.Command) (cluster.Engine, error) {
 	return engine, nil
 }
 
-// plan asks the command what there is to do.
+// plan has the command put its cells into plan, and computes none of them.
 func (f *submitFlags) plan(cmd *cobra.Command, args []string, plan *grids.GridPlan) error {
 	runner := &grids.Runner{Plan: plan}
 	root := newRootCmd(runner)

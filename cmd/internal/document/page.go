@@ -77,7 +77,8 @@ func Page[T any](pages embed.FS, name string) func(T) *Document {
 	}
 }
 
-// Functions returns those of all pages. Numbers are rounded as package terminal says.
+// Functions returns the functions that all pages have. Of numbers "number" and "up" round up, "down" rounds down, and
+// "near" to the nearest, as package terminal says.
 func Functions() template.FuncMap {
 	return template.FuncMap{
 		"number": terminal.NumberUp, "near": terminal.Number, "up": terminal.DecimalUp, "down": terminal.DecimalDown,

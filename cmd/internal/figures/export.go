@@ -18,8 +18,8 @@ import (
 	"mafalda/verify"
 )
 
-// Comparable reports whether the noise of an export can stand beside those of other numbers of bands, which are for Poisson
-// sampling under zero-out adjacency.
+// Comparable reports whether the noise of an export can stand beside the noise for other numbers of bands, which is known
+// for Poisson sampling under zero-out adjacency.
 func Comparable(m *export.Manifest) bool {
 	return m.Sampling.Scheme == export.SchemePoisson && m.Privacy != nil && m.Privacy.Adjacency == accounting.ZeroOut.String()
 }
